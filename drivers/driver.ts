@@ -2,7 +2,16 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../src/clock.ts";
 import type { DeviceFacts } from "../src/device-facts.ts";
 import type { Log } from "../src/log.ts";
-import type { Claim, Cursor, Device, DeviceState, Gap, Reading, Sighting, Verdict } from "../src/reading.ts";
+import type {
+  BufferCursor,
+  Device,
+  DeviceState,
+  Gap,
+  HeardDevice,
+  IdentityClaim,
+  Reading,
+  Verdict,
+} from "../src/reading.ts";
 import type { SeriesName } from "../src/series.ts";
 
 /**
@@ -113,7 +122,7 @@ export interface Host {
    * not at all, so that a driver that goes on from it neither loses nor repeats one, whenever the power fails.
    * Readings are committed in the order of the calls; of one cursor, the last one of a commit counts.
    */
-  accept(reading: Reading, cursor?: Cursor): Promise<void>;
+  accept(reading: Reading, cursor?: BufferCursor): Promise<void>;
   /** The last value of a cursor of this driver that came on disk; undefined before the first. */
   cursor(name: string): Promise<string | undefined>;
   /**
@@ -122,14 +131,14 @@ export interface Host {
    * keeps nothing for it. Asked first for whatever is heard of such a device; costs the same however many there are, never fails.
    * Devices that joined a network, are polled, are on a wire or have a key were let in by that, and are not asked about.
    */
-  admits(sighting: Sighting): boolean;
+  admits(sighting: HeardDevice): boolean;
   /**
    * Decides whether a device is the one that is known under its address, a new one, or claims to be one that it is not: a conflict, which is kept and shown until a
    * person accepts or refuses it. A new one is known from now on. To be asked for what a driver knows beyond address and kind, which `accept`, `heard`,
    * `describe`, `gap` and `joining` look at by themselves: a key, a model that the device itself has told, a counter. `note: false` asks and keeps nothing.
    * Costs the same however many there are, never fails.
    */
-  identify(claim: Claim, options?: { readonly note?: boolean }): Verdict;
+  identify(claim: IdentityClaim, options?: { readonly note?: boolean }): Verdict;
   /**
    * An address for a device that cannot tell its own: of this home, so that no other home has a device with it, and the same
    * after every start.
@@ -147,7 +156,7 @@ export interface Host {
    * past the lost events; the same gap may be told again. Rejects like `accept`, and keeps a cursor like it: call it when
    * no reading with that cursor is on its way.
    */
-  gap(gap: Gap, cursor?: Cursor): Promise<void>;
+  gap(gap: Gap, cursor?: BufferCursor): Promise<void>;
   /** Counts dropped data, under a stable name such as `zigbee bytes outside frames`. */
   dropped(what: string, count?: number): void;
   /** Reports a step of a device that is joining. */

@@ -30,7 +30,7 @@ import { isTimezone, machineTimezone } from "./timezone.ts";
 import { version } from "./version.ts";
 
 /** A central server at work. */
-export interface Central {
+export interface RunningCentral {
   /** Where its API is, with the newest version: `http://127.0.0.1:8090/v0.9`. */
   readonly url: string;
   /** Where gateways upload to: the address without a version. */
@@ -65,7 +65,7 @@ export async function startCentral(options: {
   quotas?: Partial<Quotas>;
   clock: Clock;
   log: Log;
-}): Promise<Central> {
+}): Promise<RunningCentral> {
   const { store, listen, settings, realm, tls, metrics, clock, log } = options;
   try {
     const quotas = { ...defaultQuotas, ...options.quotas };
@@ -211,7 +211,7 @@ function fleetFor(store: CentralStore, clock: Clock): Fleet {
   const reader = new FleetReader({ store, clock });
   return {
     homes: (of) => reader.read(of),
-    nights: (...given) => store.nights(...given),
+    nights: (...given) => store.dailyArrivals(...given),
     coverageIn: (...given) => store.coverageIn(...given),
   };
 }

@@ -1,4 +1,4 @@
-import type { Bounds } from "./json-decoder.ts";
+import type { DecodingBounds } from "./json-decoder.ts";
 
 const mebibyte = 1024 * 1024;
 const kibibyte = 1024;
@@ -7,7 +7,7 @@ const kibibyte = 1024;
  * Bounds of everything that is decoded, at both ends. A value costs 120 bytes of memory at most and a number 27, so that the dearest row, the batch, takes
  * 92 MB beside its text.
  */
-export const bounds = {
+export const decodingBounds = {
   // What gateways send to central, compressed to `sent_bytes_max` at most. A report with all the devices and interruptions that its schema allows has 500,000.
   report: {
     sent_bytes_max: 2 * mebibyte,
@@ -44,4 +44,4 @@ export const bounds = {
   hubMessage: { bytes_max: 4 * mebibyte, values_max: 250_000, numbers_max: 100_000 },
   // The list of files in a backup: some tens of thousands.
   backupManifest: { bytes_max: 4 * mebibyte, values_max: 300_000, numbers_max: 100_000 },
-} as const satisfies Record<string, Bounds & { readonly sent_bytes_max?: number }>;
+} as const satisfies Record<string, DecodingBounds & { readonly sent_bytes_max?: number }>;

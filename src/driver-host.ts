@@ -9,7 +9,7 @@ import type { Admission } from "./ingest/admission.ts";
 import type { Identities } from "./ingest/identities.ts";
 import type { Ingest } from "./ingest/ingest.ts";
 import type { Log } from "./log.ts";
-import { type Cursor, conflictRemedy, type Device } from "./reading.ts";
+import { type BufferCursor, conflictRemedy, type Device } from "./reading.ts";
 import type { GatewayStore } from "./store/store.ts";
 
 /** The gateway as one driver sees it: a directory, cursors and log lines of its own, by its name. */
@@ -27,7 +27,7 @@ export function hostOf(options: {
   const { name, config, store, ingest, admission, identities, joining } = options;
   const directory = join(config.data, "drivers", name);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const own = (cursor?: Cursor) => cursor && { ...cursor, name: `${name} ${cursor.name}` };
+  const own = (cursor?: BufferCursor) => cursor && { ...cursor, name: `${name} ${cursor.name}` };
   // What its address and kind say: whatever a driver forgets to ask, no other device gets into an item by it.
   const isOther = ({ kind, address }: Device, adds: boolean) =>
     address !== "" && identities.identify({ device: { kind, address } }, name, { adds }) === "conflict";

@@ -76,11 +76,11 @@ export interface FleetHome {
   /** Other gateways that upload for this home: epochs. */
   readonly rivals: readonly string[];
   /** Needs of the home, worst first; empty where all is well. */
-  readonly needs: readonly Need[];
+  readonly needs: readonly FleetNeed[];
 }
 
-export interface Need {
-  readonly type: NeedType;
+export interface FleetNeed {
+  readonly type: FleetNeedType;
   /** One line for a person. */
   readonly message: string;
 }
@@ -89,7 +89,7 @@ export interface Need {
  * Needs of a home, worst first. `alerttypeid` is served in the alerts of the home's subjects: add numbers, never change
  * one. They begin above every programme's own numbers.
  */
-export const needTypes = {
+export const fleetNeeds = {
   upload_overdue: { alerttypeid: 90_001, title: "Upload overdue" },
   two_gateways: { alerttypeid: 90_002, title: "Two gateways" },
   data_differ: { alerttypeid: 90_003, title: "Data differ" },
@@ -104,4 +104,4 @@ export const needTypes = {
   battery_low: { alerttypeid: 90_007, title: "Battery low" },
 } as const;
 
-export type NeedType = keyof typeof needTypes;
+export type FleetNeedType = keyof typeof fleetNeeds;

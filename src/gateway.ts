@@ -9,7 +9,7 @@ import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
 import { type GatewayHealth, troublesOf } from "./control/troubles.ts";
-import { Walk } from "./control/walk.ts";
+import { SetupVisit } from "./control/walk.ts";
 import { dashboardApp } from "./dashboard/app.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
 import { hostOf } from "./driver-host.ts";
@@ -36,11 +36,11 @@ import type { GatewayStore } from "./store/store.ts";
 import type { UploadStore } from "./store/upload-store.ts";
 import { describeGateway } from "./sync/gateway-report.ts";
 import { sourceApp } from "./sync/source/source.ts";
-import { reportOf } from "./update/state.ts";
+import { updateReportOf } from "./update/state.ts";
 import { version } from "./version.ts";
 
 /** A gateway at work. */
-export interface Gateway {
+export interface RunningGateway {
   /** Where its API is, with the newest version: `http://127.0.0.1:8080/v0.9`. */
   readonly url: string;
   readonly dashboard: string;
@@ -65,7 +65,7 @@ export async function startGateway(options: {
   drivers: readonly DriverDefinition[];
   /** Told, once it has been logged, when the store can write no more: stop, and start afresh. */
   onFailure: (fault: OperatorError) => void;
-}): Promise<Gateway> {
+}): Promise<RunningGateway> {
   const { config, clock, log } = options;
   const started: Started[] = [];
   try {
@@ -90,7 +90,7 @@ interface Started {
 async function assemble(
   { config, clock, log, drivers, onFailure }: Parameters<typeof startGateway>[0],
   started: Started[],
-): Promise<Gateway> {
+): Promise<RunningGateway> {
   const started_ms = clock.now().unix_ms;
   for (const driver of drivers)
     if (config.drivers.has(driver.name)) driver.check?.(config.drivers.get(driver.name) as never);
@@ -149,7 +149,7 @@ async function assemble(
       else lamp.refresh();
     },
   });
-  const walk = new Walk({ joining, identities, store, clock, lines: config.walking });
+  const walk = new SetupVisit({ joining, identities, store, clock, lines: config.walking });
   const { hostname, port, realm } = config.api;
   const tls = await tlsOf(config, clock, log);
   const power = new PowerWatch(clock);
@@ -180,7 +180,7 @@ async function assemble(
         walking: config.walking,
         walk,
         troublesOf: async () => troublesOf(await health()),
-        doubtsOf: () => store.doubts(),
+        doubtsOf: () => store.uncertainTimes(),
       }),
     ],
   });
@@ -344,7 +344,7 @@ function sourceOf(options: {
         timezone: config.home.timezone,
         strangers: strangers(),
         machine: { ...machineHealth(directory), ...power.seen() },
-        update: config.update && reportOf(config.update.directory, config.update.ring),
+        update: config.update && updateReportOf(config.update.directory, config.update.ring),
       })),
       differing_days: 0,
     }),

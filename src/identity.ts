@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type Kind, kindNames } from "./kinds.ts";
-import type { Claim, Verdict } from "./reading.ts";
+import type { IdentityClaim, Verdict } from "./reading.ts";
 
 const word = Type.String({ maxLength: 200 });
 const time_ms = Type.Integer({ minimum: 0 });
@@ -76,7 +76,7 @@ export type Decision =
  */
 export function decide(
   known: readonly Identity[],
-  claim: Claim,
+  claim: IdentityClaim,
   context: { readonly driver: string; readonly now_ms: number; readonly opened_ms?: number | undefined },
 ): Decision {
   const claimed = identityOf(claim, context);
@@ -125,7 +125,7 @@ export function identityText({ kind, driver, part, subtype, model, key }: Identi
 }
 
 function identityOf(
-  { device, part, key, counter }: Claim,
+  { device, part, key, counter }: IdentityClaim,
   { driver, now_ms }: { readonly driver: string; readonly now_ms: number },
 ): Identity {
   const { kind, address, subtype, model } = device;
@@ -144,7 +144,7 @@ function identityOf(
 
 function differenceOf(
   known: Identity,
-  claim: Claim,
+  claim: IdentityClaim,
   { claimed, opened_ms = Infinity }: { readonly claimed: Identity; readonly opened_ms?: number | undefined },
 ): Pick<Conflict, "differs" | "why"> | undefined {
   const by = (differs: Conflict["differs"], why: string) => ({ differs, why });
@@ -176,7 +176,7 @@ function differenceOf(
 
 function keyDifference(
   known: Identity,
-  { key, proven = false }: Claim,
+  { key, proven = false }: IdentityClaim,
   opened_ms: number,
 ): string | undefined {
   if (key === undefined || proven || key?.fingerprint === known.key?.fingerprint) return undefined;

@@ -5,7 +5,7 @@ import { messageOf } from "./errors.ts";
  * The decoder of everything that others say in JSON: bodies of requests and of answers, batches, files, messages of hubs. What comes is read, expanded and
  * counted within bounds, and only then is anything built of it. `decoding-bounds.ts` has the bounds of each thing that is read.
  */
-export interface Bounds {
+export interface DecodingBounds {
   /** Bytes as they come, and once they are expanded. */
   readonly bytes_max: number;
   /** Lists, objects, names and texts: each takes up to 120 bytes of memory, and a text its length besides. */
@@ -31,7 +31,7 @@ export class DecodingFault extends Error {
  *
  * @throws DecodingFault before anything is built, where it goes beyond the bounds
  */
-export function decodeJson(text: Uint8Array, bounds: Bounds): unknown {
+export function decodeJson(text: Uint8Array, bounds: DecodingBounds): unknown {
   if (text.length > bounds.bytes_max) throw tooMany(bounds.bytes_max);
   requireFewValues(text, bounds);
   try {
@@ -122,7 +122,7 @@ export async function readAtMost(
  *
  * @throws DecodingFault where it has more than the bounds allow, or is nested deeper than `depth_max`
  */
-function requireFewValues(text: Uint8Array, { values_max, numbers_max }: Bounds): void {
+function requireFewValues(text: Uint8Array, { values_max, numbers_max }: DecodingBounds): void {
   let values = 0;
   let numbers = 0;
   let depth = 0;

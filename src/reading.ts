@@ -14,7 +14,7 @@ export interface Device {
 }
 
 /** A device as it shows itself: whether it is the one that is known under its address is decided in src/identity.ts. What is absent it did not say. */
-export interface Claim {
+export interface IdentityClaim {
   readonly device: Pick<Device, "kind" | "address" | "subtype" | "model">;
   /** The part of the driver that heard it, such as a hub of an MQTT broker. */
   readonly part?: string;
@@ -45,7 +45,7 @@ export function conflictRemedy(address: string): string {
 }
 
 /** A device that was heard by radio. */
-export interface Sighting {
+export interface HeardDevice {
   readonly device: Device;
   /** Signal strength in dBm. */
   readonly signal_dbm?: number;
@@ -89,7 +89,7 @@ export interface Reading {
 }
 
 /** How far a device's buffer has been read, in the driver's own form. */
-export interface Cursor {
+export interface BufferCursor {
   /** Unique within the driver, such as `events 00:0d:6f:00:05:a1`. */
   readonly name: string;
   /** At most `cursor_length_max` characters. */

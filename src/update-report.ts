@@ -7,7 +7,7 @@ const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const moment_ms = Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 });
 
 /** Why a release was not taken, or did not stay. */
-export const RefusalReason = Type.Union([
+export const ReleaseRefusalReason = Type.Union([
   Type.Literal("signature"),
   /** The list ended before now: newer ones are kept back, or nobody has refreshed it. */
   Type.Literal("expired"),
@@ -23,14 +23,14 @@ export const RefusalReason = Type.Union([
   Type.Literal("unfinished"),
   Type.Literal("went_back"),
 ]);
-export type RefusalReason = Static<typeof RefusalReason>;
+export type ReleaseRefusalReason = Static<typeof ReleaseRefusalReason>;
 
-export const Refusal = Type.Object(
+export const ReleaseRefusal = Type.Object(
   {
     /** Absent: the list itself. */
     version: Type.Optional(Type.String({ maxLength: 40 })),
     sha256: Type.Optional(Type.String({ maxLength: 64 })),
-    reason: RefusalReason,
+    reason: ReleaseRefusalReason,
     message: text,
     /** When last, unix milliseconds, and how many times. */
     at_ms: moment_ms,
@@ -38,7 +38,7 @@ export const Refusal = Type.Object(
   },
   closed,
 );
-export type Refusal = Static<typeof Refusal>;
+export type ReleaseRefusal = Static<typeof ReleaseRefusal>;
 
 /** Refusals that are kept, and told to central with each upload. */
 export const refusals_max = 20;
@@ -54,7 +54,7 @@ export const UpdateReport = Type.Object(
     /** The release that lies here, and why it has not been tried yet. */
     waiting: Type.Optional(Type.Object({ version: text, message: text }, closed)),
     /** The newest last. */
-    refusals: Type.Array(Refusal, { maxItems: refusals_max }),
+    refusals: Type.Array(ReleaseRefusal, { maxItems: refusals_max }),
   },
   closed,
 );

@@ -1,15 +1,15 @@
 /** Who let devices in, since when and until when they are, unix milliseconds. */
-export interface Opened {
+export interface OpenJoining {
   readonly by: "page" | "command" | "button";
   readonly since_ms: number;
   readonly until_ms: number;
 }
 
 /** The state of letting devices in, for who looks at it on a page. */
-export interface WalkState {
+export interface SetupVisitState {
   readonly joining: "closed" | "waiting" | "open";
   /** Null while none is let in. */
-  readonly opened: Opened | null;
+  readonly opened: OpenJoining | null;
   /** Addresses of those that have begun to join, and are not in yet. */
   readonly started: readonly string[];
   readonly failed: readonly { readonly address: string; readonly reason: string; readonly remedy: string }[];

@@ -6,7 +6,7 @@ import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { jsonOf } from "../drivers/mqtt/payload.ts";
 import { ControlClient } from "../src/control/client.ts";
 import { controlPath } from "../src/control/server.ts";
-import { bounds } from "../src/decoding-bounds.ts";
+import { decodingBounds } from "../src/decoding-bounds.ts";
 import { DecodingFault, decodeJson, expand, readAtMost } from "../src/json-decoder.ts";
 
 const few = { bytes_max: 10_000, values_max: 100, numbers_max: 100 };
@@ -115,7 +115,7 @@ test("a stream is read no further than its bound", async () => {
 });
 
 test("every row of the table leaves a command below 250 MB, by what a value takes at most", () => {
-  for (const [name, { bytes_max, values_max, numbers_max }] of Object.entries(bounds)) {
+  for (const [name, { bytes_max, values_max, numbers_max }] of Object.entries(decodingBounds)) {
     // The text as it comes, expanded, and as a text of two bytes a letter.
     const bytes = 4 * bytes_max + 120 * values_max + 27 * numbers_max;
     expect([name, bytes < 160_000_000]).toEqual([name, true]);
@@ -125,7 +125,7 @@ test("every row of the table leaves a command below 250 MB, by what a value take
 test("a message of a hub has no more values than its bounds allow", () => {
   const lists = (count: number) => bytesOf(`[${Array(count).fill("[]").join(",")}]`);
   expect(jsonOf(lists(1_000))).toHaveLength(1_000);
-  expect(jsonOf(lists(bounds.hubMessage.values_max))).toBeUndefined();
+  expect(jsonOf(lists(decodingBounds.hubMessage.values_max))).toBeUndefined();
 });
 
 describe("a program that listens in the place of a gateway", () => {

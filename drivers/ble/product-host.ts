@@ -1,13 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Cursor } from "../../src/reading.ts";
+import type { BufferCursor } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 
 /** The gateway as one product sees it: a directory, cursors and log lines of its own, by its name. */
 export function productHost(host: Host, name: string): Host {
   const directory = join(host.directory, name);
   mkdirSync(directory, { recursive: true });
-  const own = (cursor: Cursor | undefined): Cursor | undefined =>
+  const own = (cursor: BufferCursor | undefined): BufferCursor | undefined =>
     cursor === undefined ? undefined : { ...cursor, name: `${name}/${cursor.name}` };
   return {
     clock: host.clock,

@@ -1,4 +1,4 @@
-import { bounds } from "../../src/decoding-bounds.ts";
+import { decodingBounds } from "../../src/decoding-bounds.ts";
 import { decodeJson } from "../../src/json-decoder.ts";
 import { type MeasureValues, measureOf, quantityOf } from "../../src/quantities.ts";
 import type { Device } from "../../src/reading.ts";
@@ -10,7 +10,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** The value of a JSON text; undefined where it is none, or no UTF-8. */
 export function jsonOf(payload: Uint8Array): unknown {
   try {
-    return decodeJson(payload, bounds.hubMessage);
+    return decodeJson(payload, decodingBounds.hubMessage);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { clockQuality, type Moment, sane_unix_ms } from "../../src/clock.ts";
-import type { Cursor, Device, Reading } from "../../src/reading.ts";
+import type { BufferCursor, Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Hub, Told } from "./hub.ts";
 import { type Delivery, type News, Sensor } from "./sensor.ts";
@@ -101,7 +101,7 @@ export class Sensors {
   }
 
   /** A queue that is full may have room soon, and the message is told once. The host counts and says each refusal. */
-  async #accept(reading: Reading, cursor: Cursor | undefined): Promise<void> {
+  async #accept(reading: Reading, cursor: BufferCursor | undefined): Promise<void> {
     for (let wait_ms = retry_least_ms; wait_ms <= retry_most_ms; wait_ms *= 2) {
       try {
         return await this.#host.accept(reading, cursor);

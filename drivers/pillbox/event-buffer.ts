@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { clockQuality, type Moment } from "../../src/clock.ts";
-import type { Cursor } from "../../src/reading.ts";
+import type { BufferCursor } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import type { BoxClock } from "./box-clock.ts";
 import type { Answer, Bridge } from "./bridge.ts";
@@ -172,7 +172,7 @@ export class EventBuffer {
     return past;
   }
 
-  #cursorAt(place: Place): Cursor {
+  #cursorAt(place: Place): BufferCursor {
     return { name: `events ${this.#mac}`, value: JSON.stringify(place) };
   }
 }

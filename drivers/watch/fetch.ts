@@ -3,7 +3,7 @@ import { Value } from "@sinclair/typebox/value";
 import { type ClockQuality, clockQuality, type Moment } from "../../src/clock.ts";
 import { day_ms } from "../../src/durations.ts";
 import { OperatorError } from "../../src/errors.ts";
-import type { Cursor, Device } from "../../src/reading.ts";
+import type { BufferCursor, Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import { LineReader } from "../wire/lines.ts";
 import { type Block, decodeLine, fetchLine, type Message, setTimeLine } from "./health-log.ts";
@@ -160,7 +160,7 @@ export class HealthFetch {
     return `epochs ${this.#options.device.address}`;
   }
 
-  #cursorAt({ end_ms }: Block): Cursor {
+  #cursorAt({ end_ms }: Block): BufferCursor {
     const place: Static<typeof placeSchema> = { end_ms };
     return { name: this.#cursorName, value: JSON.stringify(place) };
   }

@@ -1,9 +1,9 @@
 import type { Clock } from "../clock.ts";
 import { HttpError } from "../http/errors.ts";
 import { givenIn, pathReader, queryReader } from "../http/parameters.ts";
-import type { SeenStore } from "../store/seen-store.ts";
+import type { VisibleStore } from "../store/seen-store.ts";
 import { nextQuery } from "./content.ts";
-import type { Answer, Endpoint } from "./endpoint.ts";
+import type { Endpoint, EndpointAnswer } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import { exclusive } from "./parameters.ts";
 
@@ -12,10 +12,10 @@ import { exclusive } from "./parameters.ts";
  * a server.
  */
 export class Answering {
-  readonly #store: SeenStore;
+  readonly #store: VisibleStore;
   readonly #clock: Clock;
 
-  constructor({ store, clock }: { store: SeenStore; clock: Clock }) {
+  constructor({ store, clock }: { store: VisibleStore; clock: Clock }) {
     this.#store = store;
     this.#clock = clock;
   }
@@ -48,7 +48,7 @@ export class Answering {
     { path, query, handle }: Endpoint,
     names: Readonly<Record<string, string>>,
     given: string,
-  ): Promise<Answer> {
+  ): Promise<EndpointAnswer> {
     const decoded = Object.fromEntries(
       Object.entries(names).map(([name, text]) => [name, decodeURIComponent(text)]),
     );

@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
 import { type App, type AppContext, authorised, costing } from "../http/app.ts";
 import { pathReader, queryReader } from "../http/parameters.ts";
-import { SeenStores } from "../store/seen-store.ts";
+import { VisibleStores } from "../store/seen-store.ts";
 import type { Store } from "../store/store.ts";
 import { requireCodingAccepted, requireJsonAccepted } from "./accept.ts";
-import { Content, respond, successWith } from "./content.ts";
+import { EncodedAnswer, respond, successWith } from "./content.ts";
 import { documents } from "./documents.ts";
 import { endpoints } from "./endpoints.ts";
 import { PageCache } from "./page-cache.ts";
@@ -36,7 +36,7 @@ function routesOf(
 ) {
   const { authorization, clock } = context;
   const pages = new PageCache({ store, authorization, cache_bytes_max });
-  const stores = new SeenStores(store);
+  const stores = new VisibleStores(store);
   const versions = versionsOf(endpoints);
   const app = new Elysia()
     .onRequest(({ request }) => pages.recall(request, clock.now().unix_ms))
@@ -59,7 +59,7 @@ function routesOf(
             if ("read" in handled)
               return pages.respond({ request, now_ms, token, accepted, changes }, { version, ...handled });
             if (handled.next === undefined && isLong(handled.body)) return inPieces(handled.body, accepted);
-            const content = new Content(handled);
+            const content = new EncodedAnswer(handled);
             const success = successWith(content, { accepted, url: request.url, repeatable: false });
             return respond(success, { bytes: () => content.as(success.coding), request });
           }),

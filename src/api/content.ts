@@ -1,17 +1,17 @@
-import { type Acceptance, type Coding, codings, large_bytes } from "../http/content-coding.ts";
+import { type Acceptance, type Coding, encoders, large_bytes } from "../http/content-coding.ts";
 import { namesTag } from "../http/entity-tag.ts";
 import { decodeQuery, queryIn } from "../http/parameters.ts";
 import { sent } from "../http/sending.ts";
-import type { Answer } from "./endpoint.ts";
+import type { EndpointAnswer } from "./endpoint.ts";
 
 /** An answer as it is sent: its text in bytes, and compressed once that has been asked for. */
-export class Content {
-  readonly next: Answer["next"];
+export class EncodedAnswer {
+  readonly next: EndpointAnswer["next"];
   readonly #plain: Uint8Array<ArrayBuffer>;
   readonly #coded = new Map<Coding, Uint8Array<ArrayBuffer>>();
   #etag: string | undefined;
 
-  constructor({ body, next }: Answer) {
+  constructor({ body, next }: EndpointAnswer) {
     this.#plain = new TextEncoder().encode(JSON.stringify(body));
     this.next = next;
   }
@@ -32,7 +32,7 @@ export class Content {
     if (coding === undefined) return this.#plain;
     let coded = this.#coded.get(coding);
     if (coded === undefined) {
-      coded = codings[coding](this.#plain);
+      coded = encoders[coding](this.#plain);
       this.#coded.set(coding, coded);
     }
     return coded;
@@ -61,7 +61,7 @@ export interface Success {
  * @param options.repeatable whether the same is likely to be asked for again: then it gets an entity tag
  */
 export function successWith(
-  content: Content,
+  content: EncodedAnswer,
   { accepted, url, repeatable }: { accepted: Acceptance; url: string; repeatable: boolean },
 ): Success {
   const coding = content.isLarge || !accepted.identity ? accepted.coding : undefined;
@@ -94,13 +94,13 @@ export function respond(
  *
  * @param url the request's, absolute
  */
-export function nextLink(url: string, next: NonNullable<Answer["next"]>): string {
+export function nextLink(url: string, next: NonNullable<EndpointAnswer["next"]>): string {
   const { origin, pathname } = new URL(url);
   return `<${origin}${pathname}?${nextQuery(queryIn(url), next)}>; rel="next"`;
 }
 
 /** The query of the following page, without its `?`, from that of a page and the parameters of `next`. */
-export function nextQuery(query: string, next: NonNullable<Answer["next"]>): string {
+export function nextQuery(query: string, next: NonNullable<EndpointAnswer["next"]>): string {
   const kept = decodeQuery(query).filter(([name]) => !Object.hasOwn(next, name));
   return [...kept, ...Object.entries(next)]
     .flatMap(([name, value]) =>

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { CostName } from "../http/costs.ts";
 import type { ErrorName } from "../http/errors.ts";
-import type { SeenStore } from "../store/seen-store.ts";
+import type { VisibleStore } from "../store/seen-store.ts";
 import type { Marked } from "../store/store.ts";
 import type { Scope } from "../token.ts";
 
@@ -28,15 +28,15 @@ export interface Endpoint<Path extends TObject = TObject, Query extends TObject 
   /** Errors that the handler may answer a well-formed request with. */
   readonly refusals: readonly ErrorName[];
   /** @throws HttpError where there is no such record */
-  handle(call: Call<Path, Query>): Promise<Answer | Repeatable>;
+  handle(call: EndpointCall<Path, Query>): Promise<EndpointAnswer | Repeatable>;
 }
 
 export type Area = "Inventory" | "Time series" | "Subjects" | "Homes" | "Programme";
 
 /** A request that has passed every check. */
-export interface Call<Path extends TObject = TObject, Query extends TObject = TObject> {
+export interface EndpointCall<Path extends TObject = TObject, Query extends TObject = TObject> {
   /** As much of it as the token of the request may see. */
-  readonly store: SeenStore;
+  readonly store: VisibleStore;
   readonly path: Static<Path>;
   readonly query: Static<Query>;
   /** Of the token that asks. */
@@ -50,7 +50,7 @@ export interface Call<Path extends TObject = TObject, Query extends TObject = TO
   readonly oldestFirst?: boolean;
 }
 
-export interface Answer {
+export interface EndpointAnswer {
   readonly body: unknown;
   /** Query parameters that the following page is asked for with, where there is one. */
   readonly next?: Readonly<Record<string, number | string | undefined>>;
@@ -62,14 +62,16 @@ export interface Repeatable {
    * The mark of the answer, and the answer, or what is kept under the mark instead. As long as the mark is the same text, so is the answer. It may depend on
    * `now_ms` by the whole second alone.
    */
-  read<Kept>(keptAs: (mark: string) => Kept | undefined): Promise<Marked<{ readonly answer: Answer }, Kept>>;
+  read<Kept>(
+    keptAs: (mark: string) => Kept | undefined,
+  ): Promise<Marked<{ readonly answer: EndpointAnswer }, Kept>>;
 }
 
 /** A handler's answer in another form. A repeatable answer stays repeatable: it is only made when it is needed. */
 export function reshaped(
-  handled: Answer | Repeatable,
-  reshape: (answer: Answer) => Answer,
-): Answer | Repeatable {
+  handled: EndpointAnswer | Repeatable,
+  reshape: (answer: EndpointAnswer) => EndpointAnswer,
+): EndpointAnswer | Repeatable {
   if (!("read" in handled)) return reshape(handled);
   return {
     read: async (keptAs) => {

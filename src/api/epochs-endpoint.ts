@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { Epoch } from "../records/epoch.ts";
+import { EpochRecord } from "../records/epoch.ts";
 import { endpoint } from "./endpoint.ts";
 
 /** Which readings are here, by what identifies them everywhere: an addition, for downloads that can be repeated. */
@@ -11,7 +11,7 @@ export const epochsEndpoint = endpoint({
   since: "0.9",
   path: Type.Object({}),
   query: Type.Object({}),
-  response: Type.Array(Epoch),
+  response: Type.Array(EpochRecord),
   refusals: [],
   handle: async ({ store }) => ({
     body: (await store.heldEpochs()).map(({ epoch, home, first_seq, last_seq, erased }) => ({

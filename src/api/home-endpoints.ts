@@ -4,7 +4,7 @@ import type { Item } from "../records/items.ts";
 import type { HomeInventory } from "../records/programme.ts";
 import { recordTable } from "../records/record-table.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
-import type { SeenStore } from "../store/seen-store.ts";
+import type { VisibleStore } from "../store/seen-store.ts";
 import type { PageRequest, SeriesRecord } from "../store/store.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { after, before, limit, precision, skip } from "./parameters.ts";
@@ -25,7 +25,7 @@ export const homeEndpoints: readonly Endpoint[] = [
     refusals: ["record_unknown"],
     handle: async ({ store, path }) => {
       await requireRecord(store, "homes", path.id);
-      return { body: await staysIn(store, path.id) };
+      return { body: await placementsIn(store, path.id) };
     },
   }),
   homeEvents("wirelesssensor_events"),
@@ -57,7 +57,7 @@ function homeEvents(series: SeriesName): Endpoint {
     refusals: ["record_unknown"],
     handle: async ({ store, path, query, now_ms }) => {
       await requireRecord(store, "homes", path.id);
-      const stays = (await staysIn(store, path.id)).filter(({ item }) => item.typename === kind);
+      const stays = (await placementsIn(store, path.id)).filter(({ item }) => item.typename === kind);
       const bound = Math.floor(records_max / Math.max(1, stays.length));
       if (query.limit > bound)
         throw new HttpError("parameter_malformed", {
@@ -77,7 +77,7 @@ function homeEvents(series: SeriesName): Endpoint {
 
 /** A page of what an item recorded during a stay. */
 async function eventsDuring(
-  store: SeenStore,
+  store: VisibleStore,
   { homeid, item, start, stop }: HomeInventory,
   page: Omit<PageRequest, "item">,
 ): Promise<readonly SeriesRecord[]> {
@@ -99,7 +99,7 @@ async function eventsDuring(
  * The stays of items in a home: those that the programme has records of, then those of items that are there now
  * without one.
  */
-async function staysIn(store: SeenStore, homeid: number): Promise<HomeInventory[]> {
+async function placementsIn(store: VisibleStore, homeid: number): Promise<HomeInventory[]> {
   const recorded = await store.recordsOf("home_inventory", homeid);
   const present = new Set(recorded.filter(({ stop }) => stop === null).map(({ item }) => item.itemid));
   const unrecorded = (await store.itemsIn(homeid)).filter(({ itemid }) => !present.has(itemid));

@@ -3,11 +3,11 @@ import type { Acceptance } from "../http/content-coding.ts";
 import { RecentlyUsed } from "../recently-used.ts";
 import type { Store } from "../store/store.ts";
 import type { Token } from "../token.ts";
-import { Content, respond, type Success, successWith } from "./content.ts";
+import { EncodedAnswer, respond, type Success, successWith } from "./content.ts";
 import type { Repeatable } from "./endpoint.ts";
 
 /** A request for a page that has passed every check. */
-export interface PageRequest {
+export interface CachedRequest {
   readonly request: Request;
   /** When it came, unix milliseconds. */
   readonly now_ms: number;
@@ -30,8 +30,8 @@ export interface PageRequest {
 export class PageCache {
   readonly #store: Pick<Store, "changes">;
   readonly #authorization: Authorization;
-  readonly #pages: RecentlyUsed<Content>;
-  readonly #answered = new RecentlyUsed<Answered>({ weight_max: requests_bytes_max });
+  readonly #pages: RecentlyUsed<EncodedAnswer>;
+  readonly #answered = new RecentlyUsed<RememberedAnswer>({ weight_max: requests_bytes_max });
 
   /** @param options.cache_bytes_max of encoded pages; 0 keeps none */
   constructor(options: {
@@ -57,12 +57,12 @@ export class PageCache {
 
   /** The response to a request, from memory where the page is there. */
   async respond(
-    { request, now_ms, token, accepted, changes }: PageRequest,
+    { request, now_ms, token, accepted, changes }: CachedRequest,
     { version, read }: Repeatable & { readonly version: string },
   ): Promise<Response> {
     const found = await read((mark) => this.#pages.get(`${version} ${mark}`));
     const mark = `${version} ${found.mark}`;
-    const page = "kept" in found ? found.kept : new Content(found.answer);
+    const page = "kept" in found ? found.kept : new EncodedAnswer(found.answer);
     if (!("kept" in found)) this.#keep(mark, page);
     const success = successWith(page, { accepted, url: request.url, repeatable: true });
     if (changes !== undefined) {
@@ -75,7 +75,7 @@ export class PageCache {
 
   /** A page is compressed at most once for as long as it is kept. */
   #send(
-    page: Content,
+    page: EncodedAnswer,
     { mark, success, request }: { mark: string; success: Success; request: Request },
   ): Response {
     const before = page.bytes;
@@ -84,12 +84,12 @@ export class PageCache {
     return response;
   }
 
-  #keep(mark: string, page: Content): void {
+  #keep(mark: string, page: EncodedAnswer): void {
     this.#pages.set(mark, page, page.bytes + mark.length + page_bytes);
   }
 }
 
-interface Answered {
+interface RememberedAnswer {
   readonly changes: number;
   /** The whole second that it was asked in. */
   readonly second: number;

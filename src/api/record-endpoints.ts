@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
 import type { Kind } from "../kinds.ts";
 import { recordTable } from "../records/record-table.ts";
-import type { SeenStore } from "../store/seen-store.ts";
+import type { VisibleStore } from "../store/seen-store.ts";
 import type { Store } from "../store/store.ts";
 import { type Area, type Endpoint, endpoint } from "./endpoint.ts";
 
@@ -49,14 +49,14 @@ export function idOf(type: LoneType) {
 }
 
 /** @throws HttpError where there is no such record */
-export async function requireRecord(store: SeenStore, type: LoneType, id: number) {
+export async function requireRecord(store: VisibleStore, type: LoneType, id: number) {
   const record = await store.record(type, id);
   if (record === undefined) throw new HttpError("record_unknown", { record: lone[type].one, id });
   return record;
 }
 
 /** @throws HttpError where the kind has no such item */
-export async function requireItem(store: SeenStore, kind: Kind, itemname: string) {
+export async function requireItem(store: VisibleStore, kind: Kind, itemname: string) {
   const item = await store.item(kind, itemname);
   if (item === undefined) throw new HttpError("item_unknown", { typename: kind, itemname });
   return item;

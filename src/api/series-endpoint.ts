@@ -3,11 +3,11 @@ import { HttpError } from "../http/errors.ts";
 import { expectationOf } from "../http/parameters.ts";
 import { Provenance } from "../provenance.ts";
 import { type SeriesDefinition, type SeriesName, seriesOf } from "../series.ts";
-import type { SeenStore } from "../store/seen-store.ts";
+import type { VisibleStore } from "../store/seen-store.ts";
 import type { ArrivalsRequest, Page, PageRequest } from "../store/store.ts";
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
-import { type Cursor, cursorText, readCursor } from "./cursor.ts";
-import { type Answer, type Endpoint, endpoint } from "./endpoint.ts";
+import { type ArrivalCursor, cursorText, readCursor } from "./cursor.ts";
+import { type Endpoint, type EndpointAnswer, endpoint } from "./endpoint.ts";
 import { after, before, itemname, limit, precision, provenance, since, skip, through } from "./parameters.ts";
 import { requireItem } from "./record-endpoints.ts";
 
@@ -25,7 +25,7 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     response: Type.Array(seriesRecord(definition)),
     refusals: ["item_unknown", "cursor_gone", "parameters_exclusive"],
     handle: async ({ store, path, query, now_ms, oldestFirst = false }) => {
-      const walk = query.since === undefined ? undefined : walkOf(query.since);
+      const walk = query.since === undefined ? undefined : pagingOf(query.since);
       const item = await requireItem(store, definition.kind, path.itemname);
       const { limit, through, precision } = query;
       if (!hasSeries(definition, item.record.subtypename)) return { body: [] };
@@ -60,10 +60,10 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
 
 /** Records in order of arrival, with a link wherever there are any: its cursor is where to go on, now or later. */
 async function arrivals(
-  store: SeenStore,
-  { span, cursor }: Walk,
+  store: VisibleStore,
+  { span, cursor }: Paging,
   of: Omit<ArrivalsRequest, "span" | "after">,
-): Promise<Answer> {
+): Promise<EndpointAnswer> {
   const { series, item, limit, provenance } = of;
   const ofAnother = cursor !== undefined && (cursor.series !== series || cursor.item !== item);
   const page = ofAnother
@@ -77,13 +77,13 @@ async function arrivals(
 }
 
 /** A walk in order of arrival: one that begins, or that goes on from a cursor. */
-interface Walk {
+interface Paging {
   readonly span: ArrivalsRequest["span"];
-  readonly cursor?: Cursor;
+  readonly cursor?: ArrivalCursor;
 }
 
 /** The walk that `since` means. @throws HttpError for what looks like a cursor and is none */
-function walkOf(text: string): Walk {
+function pagingOf(text: string): Paging {
   const [, from_s = 0, before_s] = /^@([0-9]+)(?:\/([0-9]+))?$/.exec(text) ?? [];
   const before_ms = before_s === undefined ? Number.MAX_SAFE_INTEGER : Number(before_s) * 1000;
   if (text === "" || text.startsWith("@")) return { span: { from_ms: Number(from_s) * 1000, before_ms } };
@@ -152,7 +152,7 @@ function nextPage(
   { before_s, skip, through }: NonNullable<Page["next"]>,
   { after, limit }: { after?: number | undefined; limit: number },
   oldestFirst: boolean,
-): Answer["next"] {
+): EndpointAnswer["next"] {
   const bounds = oldestFirst ? { before: before_s - 2 } : { before: before_s, after };
   return { ...bounds, skip, limit, through };
 }

@@ -28,12 +28,12 @@ export function define(command: Command, context: CommandContext): void {
       "add to the backup that is there the readings that came since, and nothing else: in a moment",
     )
     .option("--json", "print what was kept as JSON")
-    .action((into: string, options: BackupOptions) => backup(resolve(into), options, context));
+    .action((into: string, options: BackupCommandOptions) => backup(resolve(into), options, context));
 }
 
-type BackupOptions = StoreOptions & { readonly add?: boolean };
+type BackupCommandOptions = StoreOptions & { readonly add?: boolean };
 
-async function backup(into: string, options: BackupOptions, context: CommandContext): Promise<void> {
+async function backup(into: string, options: BackupCommandOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const data = directoryToCopy(options);
   if (options.add) {

@@ -58,10 +58,10 @@ export function define(command: Command, context: CommandContext): void {
     .option("--realm <name>", "named in the challenge to who has no token", "lintel")
     .option("--metrics", "serve metrics at /metrics to holders of read or admin tokens")
     .option("--json", "print one line of JSON when ready: url, dashboard")
-    .action((options: CentralOptions) => central(options, context));
+    .action((options: CentralCommandOptions) => central(options, context));
 }
 
-interface CentralOptions extends CentralTlsOptions {
+interface CentralCommandOptions extends CentralTlsOptions {
   readonly port: number;
   readonly listen: string;
   readonly data?: string;
@@ -73,7 +73,7 @@ interface CentralOptions extends CentralTlsOptions {
   readonly json?: boolean;
 }
 
-async function central(options: CentralOptions, context: CommandContext): Promise<void> {
+async function central(options: CentralCommandOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const place = centralPlace(options);
   const directory = "directory" in place ? place.directory : undefined;

@@ -1,6 +1,6 @@
 import type { CommandModule } from "./command.ts";
 
-export interface Entry {
+export interface CommandEntry {
   readonly summary: string;
   readonly load: () => Promise<CommandModule>;
   /** Runs until a signal ends it, with 0. */
@@ -11,7 +11,7 @@ export interface Entry {
  * Every command. A module is loaded only when its command is named, so that `lintel token list` does not
  * wait for the radio libraries.
  */
-export const commands: Readonly<Record<string, Entry>> = {
+export const commands: Readonly<Record<string, CommandEntry>> = {
   run: { summary: "run a gateway", load: () => import("./run.ts"), serves: true },
   central: {
     summary: "run a central server: take in the uploads of every home and serve them",

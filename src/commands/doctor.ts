@@ -6,7 +6,7 @@ import { messageOf, OperatorError } from "../errors.ts";
 import { GuardedClock } from "../guarded-clock.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import { addHelp, type CommandContext } from "./command.ts";
-import { type Finding, type Found, fault, fine, note, type Surroundings } from "./doctor/check.ts";
+import { type CheckResult, type Finding, fault, fine, note, type Surroundings } from "./doctor/check.ts";
 import { checkDrivers, checkPins, checkPorts } from "./doctor/hardware.ts";
 import { checkMachine } from "./doctor/machine.ts";
 import { checkListen, checkTls } from "./doctor/network.ts";
@@ -16,7 +16,7 @@ import { checkClock, checkLibc, checkService } from "./doctor/system.ts";
 import { checkLastUpload, checkUploadTimer, checkUploadToken } from "./doctor/upload.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 
-type Check = (surroundings: Surroundings) => Found | Promise<Found>;
+type Check = (surroundings: Surroundings) => CheckResult | Promise<CheckResult>;
 
 /** Every check of a gateway, in the order in which faults are best repaired. */
 const checks: readonly Check[] = [

@@ -19,7 +19,7 @@ import { forgetKeptRecords } from "../uploader/home-records-import.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
-import { type Columns, printTable } from "./table.ts";
+import { printTable, type TableColumns } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { withStore } from "./with-store.ts";
 
@@ -172,7 +172,7 @@ function sayPlan({ readings, kept, records: counts, alerts, files }: ErasurePlan
     );
 }
 
-const columns: Columns<ErasurePlan["readings"][number]> = {
+const columns: TableColumns<ErasurePlan["readings"][number]> = {
   home: ({ home }) => home,
   item: ({ itemname }) => itemname,
   from: ({ from_ms }) => (from_ms === 0 ? "the beginning" : momentText(from_ms)),
@@ -216,7 +216,7 @@ async function listErasures(
   else printTable(terminal, listed, erasures);
 }
 
-const listed: Columns<Erasure> = {
+const listed: TableColumns<Erasure> = {
   erased: ({ at_ms }) => momentText(at_ms),
   subject: ({ subject }) => subject ?? undefined,
   home: ({ home }) => (home < 0 ? undefined : home),

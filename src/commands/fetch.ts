@@ -12,7 +12,7 @@ import { type AskedAt, addAtOption, compared, requireSameKey, withAt } from "./p
 import { addIdentifierOptions, type IdentifierOptions, pseudonymsOf } from "./package-key.ts";
 import { downloadMeter } from "./progress.ts";
 import { spanText } from "./spans.ts";
-import { type Columns, printTable } from "./table.ts";
+import { printTable, type TableColumns } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `lintel fetch`: a researcher's download of everything that a token can see. */
@@ -46,14 +46,14 @@ export function define(command: Command, context: CommandContext): void {
     .option("--certificate <file>", "the server's own certificate, where no authority vouches for it")
     .option("--output <dir>", "where the files go", "lintel-data")
     .option("--json", "print what was downloaded as JSON")
-    .action(async (given: FetchOptions) => {
+    .action(async (given: FetchCommandOptions) => {
       const isGiven = (name: string) => command.getOptionValueSource(name) === "cli";
       const { options, asked } = await withAt(given, isGiven);
       return fetchAll(options, asked, context);
     });
 }
 
-interface FetchOptions extends FileOptions, IdentifierOptions {
+interface FetchCommandOptions extends FileOptions, IdentifierOptions {
   readonly url: string;
   readonly token?: string;
   readonly tokenFile?: string;
@@ -64,7 +64,7 @@ interface FetchOptions extends FileOptions, IdentifierOptions {
 }
 
 async function fetchAll(
-  options: FetchOptions,
+  options: FetchCommandOptions,
   asked: AskedAt | undefined,
   context: CommandContext,
 ): Promise<void> {
@@ -137,18 +137,18 @@ function printSummary(done: Downloaded, seconds: number, terminal: Terminal): vo
   if (done.absent.length > 0) terminal.say(`This server has no list of: ${done.absent.join(", ")}.`);
 }
 
-const standardColumns: Columns<[path: string, lines: number]> = {
+const standardColumns: TableColumns<[path: string, lines: number]> = {
   file: ([path]) => path,
   lines: ([, lines]) => lines,
 };
 
-const columns: Columns<[name: string, file: Downloaded["files"][string]]> = {
+const columns: TableColumns<[name: string, file: Downloaded["files"][string]]> = {
   file: ([name]) => name,
   rows: ([, { rows }]) => rows,
   state: ([, { written }]) => (written ? "written" : "unchanged"),
 };
 
-function tokenOf({ token, tokenFile }: FetchOptions): string {
+function tokenOf({ token, tokenFile }: FetchCommandOptions): string {
   if ((token === undefined) === (tokenFile === undefined))
     throw new OperatorError("a token is needed, once", "give --token TOKEN or --token-file FILE");
   if (tokenFile !== undefined) return tokenIn(tokenFile, "`lintel token create` printed");

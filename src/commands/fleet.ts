@@ -6,7 +6,7 @@ import { addHelp, type CommandContext } from "./command.ts";
 import { folding } from "./fold.ts";
 import { bytesText, spanText } from "./spans.ts";
 import { addCentralOptions, type StoreOptions } from "./store-options.ts";
-import { type Columns, printTable } from "./table.ts";
+import { printTable, type TableColumns } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { withCentralStore } from "./with-store.ts";
 
@@ -101,7 +101,7 @@ const least = [
   "backlog",
 ];
 
-function columnsAt(now_ms: number): Columns<FleetHome> {
+function columnsAt(now_ms: number): TableColumns<FleetHome> {
   return {
     home: ({ homeid }) => homeid,
     "last upload": ({ last_upload_ms: last_ms }) =>

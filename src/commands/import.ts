@@ -13,7 +13,7 @@ import { databasePath } from "../store/sqlite/connection.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { drawBar } from "./progress.ts";
 import { addFillingOptions, type StoreOptions, storePlace } from "./store-options.ts";
-import { type Columns, printTable } from "./table.ts";
+import { printTable, type TableColumns } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { mayMake, withStore } from "./with-store.ts";
 
@@ -130,7 +130,7 @@ function sayChanges({ changes }: Imported, dryRun: boolean, terminal: Terminal):
   if (dryRun) terminal.say(dim("This was a dry run: nothing has changed."));
 }
 
-const columns: Columns<[type: string, changes: RecordChanges]> = {
+const columns: TableColumns<[type: string, changes: RecordChanges]> = {
   record: ([type]) => type,
   added: ([, { added }]) => added,
   updated: ([, { updated }]) => updated,

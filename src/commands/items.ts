@@ -11,7 +11,7 @@ import { defineName } from "./items/name.ts";
 import { defineShow } from "./items/show.ts";
 import { momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions, storePlace } from "./store-options.ts";
-import { type Columns, printTable } from "./table.ts";
+import { printTable, type TableColumns } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
 /** `lintel items`: the inventory, with when each item last had something to say; and who is let in by radio. */
@@ -62,7 +62,7 @@ async function items(options: StoreOptions, context: CommandContext): Promise<vo
     terminal.say("There are no items yet: lintel pair lets devices join a running gateway.");
     return;
   }
-  printTable(terminal, columns, overview.items, least);
+  printTable(terminal, columns, overview.items, dispensable);
   printConflicts(await openConflicts(options), terminal);
   const kinds = kindNames
     .map((kind) => ({ kind, count: overview.items.filter(({ record }) => record.typename === kind).length }))
@@ -72,7 +72,7 @@ async function items(options: StoreOptions, context: CommandContext): Promise<vo
   for (const line of fold(sum, terminal.width)) terminal.say(terminal.errorColours.dim(line));
 }
 
-const columns: Columns<ItemOverview> = {
+const columns: TableColumns<ItemOverview> = {
   item: itemName,
   type: ({ record }) => record.typename,
   subtype: subtypeOf,
@@ -87,7 +87,7 @@ const columns: Columns<ItemOverview> = {
   readings: readingsOf,
 };
 /** Can be done without, the first first. */
-const least = ["device", "model", "type", "status", "readings", "subtype"];
+const dispensable = ["device", "model", "type", "status", "readings", "subtype"];
 
 /** The item's name in a table, marked where the inventory does not know the item. */
 export function itemName({ record, provisional }: ItemOverview): string {

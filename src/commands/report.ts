@@ -6,8 +6,8 @@ import type { ReportPageOf } from "../dashboard/report/page.tsx";
 import { writeDurably } from "../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { startOfDate_ms } from "../meaning/local-day.ts";
-import { type PillboxReport, reportOf, type WalkingReport } from "../meaning/report.ts";
-import { walkRejections } from "../meaning/walks.ts";
+import { householdReportOf, type PillboxReport, type WalkingReport } from "../meaning/report.ts";
+import { passRejections } from "../meaning/walks.ts";
 import { machineTimezone } from "../timezone.ts";
 import { version } from "../version.ts";
 import { addHelp, type CommandContext, nameList } from "./command.ts";
@@ -63,7 +63,7 @@ async function report(options: ReportCommandOptions, context: CommandContext): P
   const now_ms = clock.now().unix_ms;
   const found = await withStore(options, context, (store, directory) => {
     const { timezone = machineTimezone(), walking: lines = [] } = settingsOf(options, directory);
-    return reportOf({ store, now_ms, lines, timezone, home, items, since, until });
+    return householdReportOf({ store, now_ms, lines, timezone, home, items, since, until });
   });
   if (options.html !== undefined) await writePage(options.html, { report: found, now_ms, version });
   if (options.json) {
@@ -124,7 +124,7 @@ function printWalking(line: WalkingReport, { print, colours, width }: Terminal):
   for (const text of speedLines(line, colours, inside(width))) print(`  ${text}`);
   const rejected = Object.entries(line.rejected)
     .filter(([, count]) => count > 0)
-    .map(([reason, count]) => `${count} ${walkRejections[reason as keyof typeof walkRejections]}`);
+    .map(([reason, count]) => `${count} ${passRejections[reason as keyof typeof passRejections]}`);
   if (rejected.length > 0) print(colours.dim(`  left out: ${rejected.join("; ")}`));
   print("");
 }

@@ -8,7 +8,7 @@ import { storedRole } from "../store/sqlite/role.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import type { UploadState } from "../store/upload-store.ts";
 import { ownCertificateIn } from "../tls/self-signed.ts";
-import type { Opened } from "../walk-state.ts";
+import type { OpenJoining } from "../walk-state.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { folding } from "./fold.ts";
 import { printConflicts } from "./items/conflicts.ts";
@@ -16,7 +16,7 @@ import { itemName, newest_ms, readingsOf, subtypeOf } from "./items.ts";
 import { machineRemedies, machineText } from "./machine-text.ts";
 import { bytesText, momentText, spanText } from "./spans.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
-import { type Columns, printTable } from "./table.ts";
+import { printTable, type TableColumns } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { uploadStatus } from "./upload-status.ts";
 import { withStore, withUploadStore } from "./with-store.ts";
@@ -134,7 +134,7 @@ function printTls(
   }
 }
 
-function joiningText({ by, until_ms }: Opened): string {
+function joiningText({ by, until_ms }: OpenJoining): string {
   const whom = { page: "on a page", command: "by lintel pair", button: "by the button on the box" }[by];
   return `joining open until ${momentText(until_ms)} (${whom})`;
 }
@@ -225,7 +225,7 @@ function printStrangers(strangers: GatewayStatus["strangers"], { print, colours 
 /** Can be done without, the first first. */
 const least = ["link", "subtype", "readings", "last event", "expected", "gaps"];
 
-function columnsAt(now_ms: number): Columns<ItemOverview> {
+function columnsAt(now_ms: number): TableColumns<ItemOverview> {
   return {
     item: itemName,
     subtype: subtypeOf,

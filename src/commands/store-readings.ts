@@ -1,9 +1,9 @@
 import type { NumberSpan } from "../download/at.ts";
 import type { SourceRow } from "../download/column.ts";
 import type { HomeZones } from "../download/home-zones.ts";
-import type { Readings } from "../download/readings.ts";
+import type { ReadingSource } from "../download/readings.ts";
 import { type AskedSpan, spanIn } from "../download/span.ts";
-import { Tally, type Told } from "../download/told.ts";
+import { EpochTallies, type EpochTally } from "../download/told.ts";
 import type { ReadingNumber } from "../reading.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
@@ -13,13 +13,13 @@ import type { Store } from "../store/store.ts";
  * Readings straight from a store: those up to a number of each epoch. Of other epochs, and where nobody knows which reading it is, all or none. They come in order of
  * time, and of epoch and number where times are equal, as `HeldReadings` has them.
  */
-export class StoreReadings implements Readings {
+export class StoreReadings implements ReadingSource {
   readonly #store: Pick<Store, "item" | "oldestFirst">;
   readonly #span: AskedSpan;
   readonly #zones: HomeZones;
   readonly #last: ReadonlyMap<string, number>;
   readonly #others: "all" | "none";
-  readonly #tallies = new Map<string, Tally>();
+  readonly #tallies = new Map<string, EpochTallies>();
   readonly #seen = new Map<string, NumberSet>();
 
   constructor(of: {
@@ -41,8 +41,8 @@ export class StoreReadings implements Readings {
     const item = await this.#store.item(seriesOf(series).kind, record.itemname);
     if (item === undefined) return;
     const { since_s = 0, until_s } = spanIn(this.#span, this.#zones.zoneOf(record));
-    const tally = new Tally();
-    let kept: NumberedRow[] = [];
+    const tally = new EpochTallies();
+    let kept: NumberedReadingRow[] = [];
     const request = {
       series,
       item: item.key,
@@ -70,7 +70,7 @@ export class StoreReadings implements Readings {
   }
 
   /** See `HeldReadings.told`: of what was read to its end. */
-  told({ series, item }: { series: SeriesName; item: number }): Told[] {
+  told({ series, item }: { series: SeriesName; item: number }): EpochTally[] {
     return this.#tallies.get(`${series} ${item}`)?.told ?? [];
   }
 
@@ -79,7 +79,7 @@ export class StoreReadings implements Readings {
     return (this.#seen.get(epoch) ?? new NumberSet()).missing(within, limit);
   }
 
-  #tells({ epoch, number }: NumberedRow): boolean {
+  #tells({ epoch, number }: NumberedReadingRow): boolean {
     const last = this.#last.get(epoch);
     if (last === undefined) return this.#others === "all";
     const seen = this.#seen.get(epoch) ?? new NumberSet();
@@ -89,14 +89,14 @@ export class StoreReadings implements Readings {
   }
 }
 
-interface NumberedRow extends ReadingNumber {
+interface NumberedReadingRow extends ReadingNumber {
   readonly row: SourceRow;
 }
 
 /** Of a reading whose number nobody knows: such ones stay in their order, before others. */
 const unnumbered: ReadingNumber = { epoch: "", number: 0 };
 
-function byNumber(one: NumberedRow, other: NumberedRow): number {
+function byNumber(one: NumberedReadingRow, other: NumberedReadingRow): number {
   if (one.row[0] !== other.row[0]) return one.row[0] - other.row[0];
   if (one.epoch !== other.epoch) return one.epoch < other.epoch ? -1 : 1;
   return one.number - other.number;

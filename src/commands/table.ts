@@ -2,10 +2,10 @@ import { plainLine } from "../plain-text.ts";
 import { fold } from "./fold.ts";
 import type { Colours, Terminal } from "./terminal.ts";
 
-type Cell = string | number | undefined;
+type TableCell = string | number | undefined;
 
 /** The columns of a table: the heading of each, and the cell that a row has in it. */
-export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+export type TableColumns<Row> = Readonly<Record<string, (row: Row) => TableCell>>;
 
 /**
  * Prints rows as a table that fits the terminal.
@@ -14,7 +14,7 @@ export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
  */
 export function printTable<Row>(
   { print, colours, width }: Pick<Terminal, "print" | "colours" | "width">,
-  columns: Columns<Row>,
+  columns: TableColumns<Row>,
   rows: readonly Row[],
   least: readonly string[] = [],
 ): void {
@@ -32,7 +32,7 @@ export function printTable<Row>(
  */
 export function table(
   headings: readonly string[],
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly TableCell[])[],
   colours: Colours,
   { width, least = [] }: { width?: number | undefined; least?: readonly string[] } = {},
 ): string[] {
@@ -59,7 +59,7 @@ function hiddenLines(headings: readonly string[], hidden: readonly string[], wid
   return fold(`(no room for ${names}: a wider window or | less -S shows all)`, width);
 }
 
-function columnLines(headings: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
+function columnLines(headings: readonly string[], rows: readonly (readonly TableCell[])[]): string[] {
   const right = headings.map(
     (_, column) =>
       rows.length > 0 &&
@@ -84,7 +84,7 @@ function columnLines(headings: readonly string[], rows: readonly (readonly Cell[
 /** The first cell is the title of a block. Columns without a value in the row are left out. */
 function blockLines(
   headings: readonly string[],
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly TableCell[])[],
   { width, colours }: { width: number; colours: Colours },
 ): string[] {
   const wide = Math.max(...headings.slice(1).map((heading) => heading.length));
@@ -97,6 +97,6 @@ function blockLines(
 }
 
 /** A cell in one line, which must not look like part of the table. */
-function cellText(cell: Cell): string {
+function cellText(cell: TableCell): string {
   return cell === undefined ? "–" : plainLine(String(cell));
 }

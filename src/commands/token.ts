@@ -6,7 +6,7 @@ import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { opensHereAlone, originOf, parseOrigin, printQrCode, signInLink } from "./sign-in-link.ts";
 import { momentText, parseSpan_ms } from "./spans.ts";
 import { addFillingOptions, addStoreOptions, type StoreOptions } from "./store-options.ts";
-import { type Columns, printTable } from "./table.ts";
+import { printTable, type TableColumns } from "./table.ts";
 import { mayMake, withStore } from "./with-store.ts";
 
 /** `lintel token`: creates, lists and revokes access tokens. */
@@ -145,7 +145,7 @@ async function listTokens(options: StoreOptions, context: CommandContext): Promi
     terminal.say("There are no tokens yet: lintel token create NAME makes one.");
     return;
   }
-  const columns: Columns<Token> = {
+  const columns: TableColumns<Token> = {
     id: ({ id }) => id,
     name: ({ name }) => name,
     scope: (token) => allowed(token),

@@ -8,10 +8,10 @@ import { messageOf, OperatorError } from "../errors.ts";
 import { GuardedClock } from "../guarded-clock.ts";
 import { takeLock, updatePost } from "../store/sqlite/lock.ts";
 import { linkedFolder, ownRelease, releaseIn } from "../update/folders.ts";
-import { HomeData } from "../update/home-data.ts";
+import { UpdatedData } from "../update/home-data.ts";
 import { Judge } from "../update/judge.ts";
 import { systemdService } from "../update/service.ts";
-import { readState, type State } from "../update/state.ts";
+import { readState, type UpdateState } from "../update/state.ts";
 import { type Updated, update } from "../update/update.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { serverLog } from "./serving.ts";
@@ -37,16 +37,16 @@ export function define(command: Command, context: CommandContext): void {
     .option("--config <file>", `the gateway's configuration (default: ${defaultConfigFiles.join(", then ")})`)
     .option("--status", "show the state, and change nothing")
     .option("--json", "print the result, or the state, as JSON")
-    .action((options: UpdateOptions) => (options.status ? show : run)(options, context));
+    .action((options: UpdateCommandOptions) => (options.status ? show : run)(options, context));
 }
 
-interface UpdateOptions {
+interface UpdateCommandOptions {
   readonly config?: string;
   readonly status?: boolean;
   readonly json?: boolean;
 }
 
-async function run(options: UpdateOptions, context: CommandContext): Promise<void> {
+async function run(options: UpdateCommandOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const { file, api, data, upload, target } = settingsOf(options);
   // A list of releases ends at a time, and a clock that somebody has set to another year must not judge it.
@@ -77,7 +77,7 @@ async function run(options: UpdateOptions, context: CommandContext): Promise<voi
       },
       service,
       judge: new Judge({ service, data, clock, api }),
-      data: new HomeData({ data, config: file, copy: join(target.directory, "copy") }),
+      data: new UpdatedData({ data, config: file, copy: join(target.directory, "copy") }),
       uploads: upload !== undefined,
       clock,
       log,
@@ -100,7 +100,7 @@ async function startedBy(launcher: string, context: CommandContext): Promise<voi
   context.exitWith(await child.exited);
 }
 
-function settingsOf(options: UpdateOptions): {
+function settingsOf(options: UpdateCommandOptions): {
   file: string;
   api: Config["api"];
   data: string;
@@ -124,7 +124,7 @@ function settingsOf(options: UpdateOptions): {
 
 const sameHost = (one: string, other: string) => URL.parse(one)?.host === URL.parse(other)?.host;
 
-async function show(options: UpdateOptions, context: CommandContext): Promise<void> {
+async function show(options: UpdateCommandOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const { target } = settingsOf(options);
   const state = readState(target.directory);
@@ -133,7 +133,7 @@ async function show(options: UpdateOptions, context: CommandContext): Promise<vo
   else for (const line of linesOf(state, running?.version, target)) terminal.print(line);
 }
 
-function linesOf(state: State, running: string | undefined, target: UpdateTarget): string[] {
+function linesOf(state: UpdateState, running: string | undefined, target: UpdateTarget): string[] {
   const { trial, waiting, looked_ms, refusals } = state;
   const lines = [`Lintel ${running ?? "of a checkout"} runs, in ring ${target.ring}.`];
   if (trial?.phase === "trial") lines.push(`${trial.version} is being tried.`);

@@ -1,9 +1,9 @@
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Conflict } from "../identity.ts";
 import { DecodingFault, decodeJson, readAtMost } from "../json-decoder.ts";
 import type { JoiningStep, PairingAbility } from "./joining.ts";
-import { controlPath, type Refusal } from "./server.ts";
+import { controlPath, type JoiningRefusal } from "./server.ts";
 import type { GatewayStatus } from "./status.ts";
 
 /** Speaks to the gateway that runs on a data directory. Every call throws an OperatorError where none does. */
@@ -40,9 +40,9 @@ export class ControlClient {
         if (value === undefined) break;
         const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
         rest = lines.pop() ?? "";
-        if (rest.length > bounds.control.bytes_max) throw this.#unreadable("it ends no line");
+        if (rest.length > decodingBounds.control.bytes_max) throw this.#unreadable("it ends no line");
         for (const line of lines) {
-          const step = this.#decoded(new TextEncoder().encode(line)) as JoiningStep | Refusal;
+          const step = this.#decoded(new TextEncoder().encode(line)) as JoiningStep | JoiningRefusal;
           if (step.state === "refused") throw new OperatorError(step.what, step.remedy);
           yield step;
           if (step.state === "closed") return;
@@ -135,7 +135,7 @@ export class ControlClient {
   async #read(answer: Response): Promise<unknown> {
     const reader = (answer.body ?? new ReadableStream<Uint8Array>()).getReader();
     try {
-      return this.#decoded(await readAtMost(reader, bounds.control.bytes_max));
+      return this.#decoded(await readAtMost(reader, decodingBounds.control.bytes_max));
     } catch (thrown) {
       throw thrown instanceof DecodingFault ? this.#unreadable(thrown.message) : thrown;
     } finally {
@@ -145,7 +145,7 @@ export class ControlClient {
 
   #decoded(bytes: Uint8Array): unknown {
     try {
-      return decodeJson(bytes, bounds.control);
+      return decodeJson(bytes, decodingBounds.control);
     } catch (thrown) {
       throw this.#unreadable(messageOf(thrown));
     }

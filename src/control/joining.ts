@@ -2,7 +2,7 @@ import { type JoinEvent, type PairingPerson, question_max_ms } from "../../drive
 import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Opened } from "../walk-state.ts";
+import type { OpenJoining } from "../walk-state.ts";
 import type { AttachedDriver } from "./attached-driver.ts";
 
 /** A step of a joining, as its caller gets it; `lintel pair --json` prints them from `open` on. */
@@ -59,7 +59,7 @@ export class Joining {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #changed: (change: JoiningChange) => void;
-  #opening: Opening | undefined;
+  #opening: JoiningUnderWay | undefined;
   /** The end of the last closing: a radio is told in several steps, between which nothing is to be opened. */
   #closed: Promise<unknown> = Promise.resolve();
   #stopping = false;
@@ -87,7 +87,7 @@ export class Joining {
   }
 
   /** Undefined while it is not open. */
-  get opened(): Opened | undefined {
+  get opened(): OpenJoining | undefined {
     return this.#opening?.opened;
   }
 
@@ -104,7 +104,7 @@ export class Joining {
       newNetwork = false,
       person,
       by = "command",
-    }: { newNetwork?: boolean; person?: PairingAbility | undefined; by?: Opened["by"] } = {},
+    }: { newNetwork?: boolean; person?: PairingAbility | undefined; by?: OpenJoining["by"] } = {},
   ): Promise<void> {
     if (this.#opening !== undefined) {
       throw new OperatorError(openAlready, "wait until it closes, or stop the other lintel pair");
@@ -116,7 +116,7 @@ export class Joining {
         "add a [zigbee] or [ble] section to its configuration and restart it",
       );
     }
-    const opening: Opening = {
+    const opening: JoiningUnderWay = {
       report,
       open: false,
       joined: 0,
@@ -184,7 +184,7 @@ export class Joining {
   }
 
   /** The one who opened joining, as drivers ask them. */
-  #personAt(opening: Opening, ability: PairingAbility): PairingPerson {
+  #personAt(opening: JoiningUnderWay, ability: PairingAbility): PairingPerson {
     const ask = (step: JoiningStep) => this.#ask(opening, step);
     return {
       types: ability === "types",
@@ -195,7 +195,7 @@ export class Joining {
   }
 
   /** The answer to a question; undefined when none comes in time, another is asked, or joining closes. */
-  async #ask(opening: Opening, step: JoiningStep): Promise<string | undefined> {
+  async #ask(opening: JoiningUnderWay, step: JoiningStep): Promise<string | undefined> {
     if (this.#opening !== opening) return undefined;
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     opening.giveUp();
@@ -226,7 +226,7 @@ export class Joining {
   }
 
   /** Waits until no driver is starting any more, `start_wait_max_ms` at most, or until the opening is closed. */
-  async #started(drivers: readonly AttachedDriver[], opening: Opening): Promise<void> {
+  async #started(drivers: readonly AttachedDriver[], opening: JoiningUnderWay): Promise<void> {
     const starting = () => drivers.filter((driver) => driver.status().state === "starting");
     const names = starting().map(({ name }) => name);
     if (names.length === 0) return;
@@ -281,11 +281,11 @@ function requireListening(driver: AttachedDriver): void {
   if (state === "starting") throw new Error(`is still starting after ${start_wait_max_ms / 1000} s`);
 }
 
-interface Opening {
+interface JoiningUnderWay {
   readonly report: (step: JoiningStep) => void;
   /** Whether devices are let in; before that it waits for drivers. */
   open: boolean;
-  opened?: Opened;
+  opened?: OpenJoining;
   readonly drivers: AttachedDriver[];
   joined: number;
   failed: number;

@@ -129,7 +129,7 @@ function faultOf(error: unknown): { what: string; remedy: string } {
 }
 
 /** The last line of an answer, where joining could not be opened. */
-export interface Refusal {
+export interface JoiningRefusal {
   readonly state: "refused";
   readonly what: string;
   readonly remedy: string;
@@ -150,7 +150,7 @@ async function openJoining(joining: Joining, request: Request): Promise<Response
   const gone = () => void joining.close();
   const begun = Promise.withResolvers<void>();
   let ended = false;
-  const report = (step: JoiningStep | Refusal) => {
+  const report = (step: JoiningStep | JoiningRefusal) => {
     if (ended) return;
     ended = step.state === "closed" || step.state === "refused";
     begun.resolve();

@@ -3,7 +3,7 @@ import type { Conflict } from "../identity.ts";
 import type { MachineHealth } from "../machine-health.ts";
 import type { Stranger } from "../reading.ts";
 import type { Overview } from "../store/store.ts";
-import type { Opened } from "../walk-state.ts";
+import type { OpenJoining } from "../walk-state.ts";
 
 /** Status of a running gateway: the answer to `lintel status`. Times are unix milliseconds. */
 export interface GatewayStatus {
@@ -28,7 +28,7 @@ export interface GatewayStatus {
   readonly clock_doubt?: { readonly what: string; readonly remedy: string } | undefined;
   readonly joining: boolean;
   /** While it is open. */
-  readonly opened?: Opened;
+  readonly opened?: OpenJoining;
   /** Work of drivers that should not be cut off now, in words. */
   readonly busy: readonly string[];
   /** Connections closed since the start because there were too many at once. */

@@ -3,19 +3,24 @@ import type { WalkingLine } from "../config/walking-line.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Conflict } from "../identity.ts";
 import { givenMetres, givenText, type NameGiving, type NameStore } from "../store/given-names.ts";
-import type { WalkState } from "../walk-state.ts";
+import type { SetupVisitState } from "../walk-state.ts";
 import type { Joining, JoiningStep } from "./joining.ts";
 
 /** A walk through a home with the pages in hand: opens joining, remembers what came of it, and gives names. */
-export class Walk {
+export class SetupVisit {
   readonly #joining: Joining;
   readonly #identities: ConflictKeeper;
   readonly #store: NameStore;
   readonly #clock: Clock;
   readonly #lines: readonly WalkingLine[];
-  #state: Omit<WalkState, "joining" | "opened"> = { started: [], failed: [], problem: null, unnamed: null };
+  #state: Omit<SetupVisitState, "joining" | "opened"> = {
+    started: [],
+    failed: [],
+    problem: null,
+    unnamed: null,
+  };
   #changes = 0;
-  #joiningWas: WalkState["joining"] = "closed";
+  #joiningWas: SetupVisitState["joining"] = "closed";
 
   constructor(options: {
     joining: Joining;
@@ -39,7 +44,7 @@ export class Walk {
     return this.#changes + this.#identities.changes;
   }
 
-  get state(): WalkState {
+  get state(): SetupVisitState {
     return { ...this.#state, joining: this.#joining.state, opened: this.#joining.opened ?? null };
   }
 
@@ -148,7 +153,7 @@ export class Walk {
     }
   }
 
-  #become(changed: Partial<Omit<WalkState, "joining" | "opened">>): void {
+  #become(changed: Partial<Omit<SetupVisitState, "joining" | "opened">>): void {
     this.#state = { ...this.#state, ...changed };
     this.#changes += 1;
   }

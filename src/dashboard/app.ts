@@ -6,7 +6,7 @@ import { readAcceptEncoding, textResponse } from "../http/content-coding.ts";
 import type { CostName } from "../http/costs.ts";
 import { HttpError } from "../http/errors.ts";
 import { sent } from "../http/sending.ts";
-import { SeenStores } from "../store/seen-store.ts";
+import { VisibleStores } from "../store/seen-store.ts";
 import { Live } from "./live.ts";
 import { localeOf } from "./locale.ts";
 import type { Asked, Site } from "./page.ts";
@@ -51,7 +51,7 @@ interface Call {
 
 function routesOf(site: Site, context: AppContext & { live: Live }) {
   const { budget, clock, live } = context;
-  const stores = new SeenStores(site.store);
+  const stores = new VisibleStores(site.store);
   const sessions = sessionRoutes(context);
 
   const asked = async (call: Call): Promise<Asked> => {

@@ -1,7 +1,7 @@
 import type { DoorState } from "../meaning/doors.ts";
 import { type DoseFindings, dosesOf, late_ms_max } from "../meaning/doses.ts";
 import { localDays } from "../meaning/local-day.ts";
-import type { Span } from "../meaning/span.ts";
+import type { TimeSpan } from "../meaning/span.ts";
 import type { Uncovered } from "./uncovered.ts";
 
 /** Doses of the days of a span on which the box was there, from its events: see `dosesOf`. */
@@ -13,13 +13,13 @@ export function dosesWithin({
   states: readonly DoorState[];
   before: number;
   zone: string;
-  span: Span;
+  span: TimeSpan;
   uncovered: readonly Uncovered[];
   now_ms: number;
 }): DoseFindings {
   const { zone, now_ms } = of;
   const days = localDays(zone, span);
-  const isThere = (day: Span) =>
+  const isThere = (day: TimeSpan) =>
     !uncovered.some(
       ({ why, from_ms, to_ms }) => why === "absent" && from_ms <= day.from_ms && to_ms >= day.to_ms,
     );

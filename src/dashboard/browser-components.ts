@@ -4,6 +4,6 @@
 export const browserComponents = {
   home: async () => (await import("./pages/home/page.tsx")).HomePage,
   device: async () => (await import("./pages/device/page.tsx")).DevicePage,
-  walk: async () => (await import("./pages/walk/page.tsx")).WalkPage,
+  walk: async () => (await import("./pages/walk/page.tsx")).SetupVisitPage,
   "sign-in": async () => (await import("./pages/sign-in/page.tsx")).SignInPage,
 };

@@ -1,9 +1,9 @@
 import type { ComponentType } from "preact";
 import { renderToString } from "preact-render-to-string";
-import type { Refusal } from "../http/app.ts";
+import type { RequestRefusal } from "../http/app.ts";
 import { assets } from "./assets.ts";
 import { components } from "./components.ts";
-import type { Asked, Shown } from "./page.ts";
+import type { Asked, ShownPage } from "./page.ts";
 import { refusalTitle } from "./pages/refusal/page.tsx";
 import type { SignIn } from "./pages/sign-in/faults.ts";
 import { shows } from "./pages.ts";
@@ -24,7 +24,7 @@ export function signInText(data: SignIn & { locale: string }): Promise<string> {
 }
 
 /** Shown in the place of a page that there is not, or that cannot be made now. */
-export function refusalText(data: Refusal): Promise<string> {
+export function refusalText(data: RequestRefusal): Promise<string> {
   const title = refusalTitle(data.status, data.busy);
   return documentText({ name: "refusal", title, data: { ...data, locale: "en", trail: [] } });
 }
@@ -69,6 +69,6 @@ interface DocumentOf {
   readonly name: keyof typeof components;
   readonly title: string;
   readonly data: object;
-  readonly plots?: Shown<object>["plots"];
-  readonly drawings?: Shown<object>["drawings"];
+  readonly plots?: ShownPage<object>["plots"];
+  readonly drawings?: ShownPage<object>["drawings"];
 }

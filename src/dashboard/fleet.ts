@@ -6,7 +6,7 @@ export interface Fleet {
   /** State of each home that has ever sent anything, in order of number; of all where none are named. It may be some seconds old. */
   homes(of: readonly number[] | undefined): Promise<readonly FleetHome[]>;
   /** Days of homes from one on (days since 1970, by the home's calendar), in the order in which homes are named. */
-  nights(homes: readonly number[], from_day: number): Promise<readonly HomeNights[]>;
+  nights(homes: readonly number[], from_day: number): Promise<readonly HomeArrivals[]>;
   /** Devices in these homes as far as it is known how they were covered, unix milliseconds. */
   coverageIn(
     homes: readonly number[],
@@ -14,7 +14,7 @@ export interface Fleet {
   ): Promise<readonly DeviceCoverage[]>;
 }
 
-export interface HomeNights {
+export interface HomeArrivals {
   readonly home: number;
   readonly first_day: number | undefined;
   readonly days: readonly {

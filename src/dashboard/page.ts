@@ -1,9 +1,9 @@
 import type { WalkingLine } from "../config/walking-line.ts";
 import type { Conflict } from "../identity.ts";
-import type { Span } from "../meaning/span.ts";
-import type { SeenStore } from "../store/seen-store.ts";
+import type { TimeSpan } from "../meaning/span.ts";
+import type { VisibleStore } from "../store/seen-store.ts";
 import type { Store, Token } from "../store/store.ts";
-import type { WalkState } from "../walk-state.ts";
+import type { SetupVisitState } from "../walk-state.ts";
 import type { Fleet } from "./fleet.ts";
 
 /** A server as its pages know it: its store, and what no store knows. */
@@ -24,18 +24,18 @@ export interface Site {
   /** Faults of the box itself or of its way to central that somebody should mend, worst first; absent: none is known. */
   troublesOf?(home: number | undefined): Promise<readonly Trouble[]>;
   /** Stretches of time in which the clock was wrong by an unknown amount, in order; absent: none is known. */
-  doubtsOf?(home: number | undefined): Promise<readonly Span[]>;
+  doubtsOf?(home: number | undefined): Promise<readonly TimeSpan[]>;
   /** At a gateway. */
-  readonly walk?: Walk;
+  readonly walk?: SetupVisit;
   /** Lines of curtain sensors on which walking speed is measured. */
   readonly walking?: readonly WalkingLine[];
 }
 
 /** Setting up a home, with a phone in hand (src/control/walk.ts). */
-export interface Walk {
+export interface SetupVisit {
   /** Grows with each change of the state. */
   readonly changes: number;
-  readonly state: WalkState;
+  readonly state: SetupVisitState;
   /** The clock of the box is known to be right. */
   readonly isTimeKnown: boolean;
   /** Devices that claim to be another one, and wait for a person. */
@@ -75,7 +75,7 @@ export interface Trouble {
 export interface Asked {
   readonly site: Site;
   /** The store, cut to what the token may see. */
-  readonly store: SeenStore;
+  readonly store: VisibleStore;
   readonly token: Token;
   /** Where the browser found this server: `http://127.0.0.1:8080`. */
   readonly origin: string;
@@ -93,20 +93,20 @@ export interface Asked {
  *
  * @throws HttpError where there is no such thing, or the token may not see it
  */
-export type Show<Data> = (asked: Asked) => Promise<Shown<Data>>;
+export type Show<Data> = (asked: Asked) => Promise<ShownPage<Data>>;
 
-export interface Shown<Data> {
+export interface ShownPage<Data> {
   /** For the browser's tab and its history. */
   readonly title: string;
   /** Addresses of what its script asks for at once: browsers are told of them before there is a script. */
   readonly plots?: readonly string[];
   /** The drawings on it (`parts/plots.ts`): browsers are told of the scripts that make them, too. */
   readonly drawings?: readonly ("raster" | "curve")[];
-  readonly data: Data & Frame;
+  readonly data: Data & FrameData;
 }
 
 /** The data of the frame around every page. */
-export interface Frame {
+export interface FrameData {
   readonly locale: string;
   /** When the data was found, unix milliseconds. */
   readonly now_ms: number;

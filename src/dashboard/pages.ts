@@ -3,7 +3,7 @@ import { showDevice } from "./pages/device/data.ts";
 import { showHome } from "./pages/home/data.ts";
 import { showHomes } from "./pages/homes/data.ts";
 import { showRecorded } from "./pages/recorded/data.ts";
-import { showWalk } from "./pages/walk/data.ts";
+import { showSetupVisit } from "./pages/walk/data.ts";
 import type { PageName } from "./paths.ts";
 
 /** The function that finds the data of each page. */
@@ -12,6 +12,6 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   home: showHome,
   device: showDevice,
   homes: showHomes,
-  walk: showWalk,
+  walk: showSetupVisit,
   recorded: showRecorded,
 };

@@ -1,4 +1,4 @@
-import { codings, readAcceptEncoding } from "../http/content-coding.ts";
+import { encoders, readAcceptEncoding } from "../http/content-coding.ts";
 import { HttpError } from "../http/errors.ts";
 import { sent } from "../http/sending.ts";
 import { sentBy } from "./fleet.ts";
@@ -6,10 +6,10 @@ import { type Measure, measures } from "./measures.ts";
 import type { Asked } from "./page.ts";
 import { usualSpans } from "./pages/device/device-series.ts";
 import { requireDevice } from "./pages/device/device-store.ts";
-import { type DaySpan, readSpan } from "./pages/device/span.ts";
+import { type CalendarSpan, readSpan } from "./pages/device/span.ts";
 import { encodePlot, type PlotData } from "./plot-format.ts";
-import { type Steps, thinnedDays } from "./thinned-days.ts";
-import { doubtsIn, hereUntil_ms, readUntil_ms, uncoveredOf } from "./uncovered.ts";
+import { downsampledDays, type Steps } from "./thinned-days.ts";
+import { hereUntil_ms, readUntil_ms, uncertainTimesIn, uncoveredOf } from "./uncovered.ts";
 
 /**
  * A measure of a device in a span of days, thinned for a plot, as the bytes of `plot-format.ts`.
@@ -30,7 +30,7 @@ export async function plotOf(asked: Asked, acceptEncoding: string | null): Promi
   const of = { item: item.key, subtype: item.record.subtypename, home, measure, span };
   const bytes = encodePlot(await plotData(asked, of));
   const { coding } = readAcceptEncoding(acceptEncoding ?? undefined);
-  return sent(coding === undefined ? bytes : codings[coding](bytes), {
+  return sent(coding === undefined ? bytes : encoders[coding](bytes), {
     headers: {
       "Content-Type": "application/octet-stream",
       "Cache-Control": "no-store",
@@ -49,7 +49,7 @@ async function plotData(
     home,
     measure,
     span,
-  }: { item: number; subtype: string; home: number | undefined; measure: Measure; span: DaySpan },
+  }: { item: number; subtype: string; home: number | undefined; measure: Measure; span: CalendarSpan },
 ): Promise<PlotData> {
   const { kind, series, field, mask } = measure;
   const { from_ms, to_ms } = span;
@@ -58,7 +58,7 @@ async function plotData(
   const until_ms = Math.max(from_ms + step_ms, Math.min(to_ms, now_ms + 1));
   const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
   const today_ms = span.days.find((day) => day.to_ms > now_ms)?.from_ms ?? to_ms;
-  const thinned = await thinnedDays(
+  const thinned = await downsampledDays(
     { store, site },
     { ...request, ...(mask !== undefined && { mask }), today_ms },
   );
@@ -78,7 +78,7 @@ async function plotData(
   const { count: counts } = thinned;
   const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);
   unbridge(levels, { counts, uncovered, from_ms, step_ms });
-  const doubts = await doubtsIn(site, { home, from_ms, to_ms: until_ms });
+  const doubts = await uncertainTimesIn(site, { home, from_ms, to_ms: until_ms });
   return { from_ms, step_ms, counts, levels, uncovered: [...uncovered, ...doubts] };
 }
 

@@ -1,12 +1,12 @@
 import { day_ms } from "../durations.ts";
 import { RecentlyUsed } from "../recently-used.ts";
-import type { SeenStore } from "../store/seen-store.ts";
-import type { Thinned, ThinnedRequest } from "../store/store.ts";
+import type { VisibleStore } from "../store/seen-store.ts";
+import type { Downsampled, DownsampledRequest } from "../store/store.ts";
 import type { Site } from "./page.ts";
 
 /** Columns that plots are drawn of. Numbers of eight bytes come first, so that all lie where arrays of them may begin. */
 const columns = ["least", "greatest", "last", "count"] as const;
-export type Steps = Pick<Thinned, (typeof columns)[number]>;
+export type Steps = Pick<Downsampled, (typeof columns)[number]>;
 
 /**
  * A series in steps: see `Store.thinned`. All but those of the last week are remembered, compressed, for as long as nothing of them has changed: a year of a busy sensor
@@ -14,22 +14,22 @@ export type Steps = Pick<Thinned, (typeof columns)[number]>;
  *
  * @param options.today_ms when today began, unix milliseconds
  */
-export async function thinnedDays(
-  { store, site }: { store: Pick<SeenStore, "pageMark" | "thinned">; site: Site },
-  { today_ms, ...request }: ThinnedRequest & { readonly today_ms: number },
+export async function downsampledDays(
+  { store, site }: { store: Pick<VisibleStore, "pageMark" | "downsampled">; site: Site },
+  { today_ms, ...request }: DownsampledRequest & { readonly today_ms: number },
 ): Promise<Steps> {
   const { from_ms, before_ms, step_ms } = request;
   const past = Math.floor((Math.min(today_ms - anew_ms, before_ms) - from_ms) / step_ms);
-  if (past <= 0) return store.thinned(request);
+  if (past <= 0) return store.downsampled(request);
   const parted_ms = from_ms + past * step_ms;
   const before = await rememberedSteps({ store, site }, { ...request, before_ms: parted_ms });
   if (parted_ms >= before_ms) return before;
-  return joined(before, await store.thinned({ ...request, from_ms: parted_ms }));
+  return joined(before, await store.downsampled({ ...request, from_ms: parted_ms }));
 }
 
 async function rememberedSteps(
-  { store, site }: Parameters<typeof thinnedDays>[0],
-  request: ThinnedRequest,
+  { store, site }: Parameters<typeof downsampledDays>[0],
+  request: DownsampledRequest,
 ): Promise<Steps> {
   const { series, item, homes, before_ms } = request;
   const page = { series, item, before_ms, skip: 0, limit: 1, precision: "ms" } as const;
@@ -38,7 +38,7 @@ async function rememberedSteps(
   const memory = memoryOf(site);
   const known = memory.get(name);
   if (known !== undefined) return unpacked(known);
-  const steps = await store.thinned(request);
+  const steps = await store.downsampled(request);
   const bytes = packed(steps);
   memory.set(name, bytes, bytes.length + name.length);
   return steps;

@@ -1,7 +1,7 @@
 import type { Kind } from "../kinds.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import { cadenceOf } from "../store/cadence.ts";
-import type { SeenStore } from "../store/seen-store.ts";
+import type { VisibleStore } from "../store/seen-store.ts";
 import type { SentBy } from "./fleet.ts";
 import type { Site } from "./page.ts";
 
@@ -35,7 +35,7 @@ export interface Covering {
   readonly replaced_ms?: number | undefined;
 }
 
-type CoverageStore = Pick<SeenStore, "coverage" | "oldestFirst">;
+type CoverageStore = Pick<VisibleStore, "coverage" | "oldestFirst">;
 
 /**
  * Stretches of a span, in order of time, in which an item was not covered: what `Store.coverage` says, the time before its first sign of life, and what has not come
@@ -90,7 +90,7 @@ async function coveredUntil(store: CoverageStore, of: Covering): Promise<Uncover
  * what happens.
  */
 export async function readUntil_ms(
-  store: Pick<SeenStore, "page">,
+  store: Pick<VisibleStore, "page">,
   of: {
     readonly item: number;
     readonly kind: Kind;
@@ -112,7 +112,7 @@ export async function readUntil_ms(
 }
 
 /** Stretches of a span, in order of time, in which the clock of a home was in doubt: what was recorded has times then, and those may be wrong. */
-export async function doubtsIn(
+export async function uncertainTimesIn(
   site: Pick<Site, "doubtsOf">,
   { home, from_ms, to_ms }: { home: number | undefined; from_ms: number; to_ms: number },
 ): Promise<Uncovered[]> {

@@ -1,6 +1,6 @@
 import { HttpError } from "../http/errors.ts";
 import type { Kind } from "../kinds.ts";
-import type { Asked, Walk } from "./page.ts";
+import type { Asked, SetupVisit } from "./page.ts";
 import { nameInRoom } from "./pages/walk/words.ts";
 
 /** Opens or closes joining; answers where to go on. */
@@ -52,7 +52,7 @@ export async function conflictForm(asked: Asked, form: URLSearchParams): Promise
 }
 
 /** @throws HttpError 404 for whoever may not set up a home */
-function walkOf({ site, token }: Asked): Walk {
+function walkOf({ site, token }: Asked): SetupVisit {
   if (site.walk === undefined || token.scope !== "admin") throw new HttpError("path_unknown", {});
   return site.walk;
 }

@@ -1,11 +1,15 @@
 import { day_ms, hour_ms } from "../durations.ts";
 import type { Reading } from "../reading.ts";
 import { brokenSensor, readingOf, zonestatus } from "./devices.ts";
-import { during, type Outages } from "./outages.ts";
+import { during, type HomeOutages } from "./outages.ts";
 import { Random } from "./random.ts";
 
 /** Events of the door whose sensor has fallen silent, of a day before that: opened for some minutes, some times a day. */
-export function brokenDoorOn(midnight_ms: number, seed: number, { powerCut, broken_ms }: Outages): Reading[] {
+export function brokenDoorOn(
+  midnight_ms: number,
+  seed: number,
+  { powerCut, broken_ms }: HomeOutages,
+): Reading[] {
   const random = Random.ofDay(seed + own_numbers, Math.round(midnight_ms / day_ms));
   const { alarm, idle } = zonestatus.door;
   const events = openedAround_h.flatMap((hour): [number, number][] => {

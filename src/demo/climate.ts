@@ -2,7 +2,7 @@ import { hour_ms } from "../durations.ts";
 import { measureOf } from "../quantities.ts";
 import type { Reading } from "../reading.ts";
 import { readingOf, type SensorName, sensorNamed } from "./devices.ts";
-import type { LivedDay, Stay } from "./household.ts";
+import type { LivedDay, TimeSpent } from "./household.ts";
 import type { Random } from "./random.ts";
 
 /** Wall sensors that also tell how warm and how damp the room is, each at its own minute of every ten. */
@@ -23,15 +23,20 @@ export function climateOn(day: LivedDay, random: Random): Reading[] {
       const temperature = warm + drift + 1.6 * sun + 1.2 * steam + random.between(-0.05, 0.05);
       const humidity = damp - 4 * sun + 30 * steam + random.between(-0.4, 0.4);
       return [
-        readingOf(sensorNamed(sensor), series, at_ms, measureOf("temperature", hundredths(temperature))),
-        readingOf(sensorNamed(sensor), series, at_ms, measureOf("humidity", hundredths(humidity))),
+        readingOf(
+          sensorNamed(sensor),
+          climateSeries,
+          at_ms,
+          measureOf("temperature", hundredths(temperature)),
+        ),
+        readingOf(sensorNamed(sensor), climateSeries, at_ms, measureOf("humidity", hundredths(humidity))),
       ];
     }).flat();
   });
 }
 
 /** 1 when somebody has just showered, and less with each minute since. */
-function steamAt(at_ms: number, stays: readonly Stay[]): number {
+function steamAt(at_ms: number, stays: readonly TimeSpent[]): number {
   const showers = stays.filter(
     ({ place, from_ms, to_ms }) => place === "bathroom" && to_ms - from_ms > shower_ms,
   );
@@ -47,7 +52,7 @@ function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-const series = "wirelesssensor_measures";
+const climateSeries = "wirelesssensor_measures";
 const period_ms = 600_000;
 /** Nobody is in the bathroom for so long without hot water. */
 const shower_ms = 9 * 60_000;

@@ -7,7 +7,7 @@ import { ControlClient } from "../control/client.ts";
 import { joining_seconds_max, openAlready } from "../control/joining.ts";
 import { day_ms } from "../durations.ts";
 import { OperatorError } from "../errors.ts";
-import { type Gateway, startGateway } from "../gateway.ts";
+import { type RunningGateway, startGateway } from "../gateway.ts";
 import type { ImportStore } from "../import/empty-store.ts";
 import type { Log } from "../log.ts";
 import type { Reading } from "../reading.ts";
@@ -19,11 +19,11 @@ import { type DemoCentral, startDemoCentral, tokenFile } from "./central-copy.ts
 import { curtains, demoHome, sensors } from "./devices.ts";
 import { appendHistory, type Buffers } from "./history.ts";
 import { neighbourRecords } from "./neighbours.ts";
-import { Nights } from "./nights.ts";
+import { PastNights } from "./nights.ts";
 import { PastClock } from "./past-clock.ts";
 import { Pauses } from "./peripherals.ts";
 import { plugInPillBoxBridge } from "./pill-box-bridge.ts";
-import { type HomeRecords, importProgramme } from "./programme.ts";
+import { type DemoHomeRecords, importProgramme } from "./programme.ts";
 import { Random } from "./random.ts";
 import { type DemoZigbeeRadio, plugInZigbeeRadio } from "./zigbee-radio.ts";
 
@@ -40,7 +40,7 @@ export interface DemoTeller {
 }
 
 export interface Demo {
-  readonly gateway: Gateway;
+  readonly gateway: RunningGateway;
   /** The gateway's data directory. */
   readonly directory: string;
   /** Where the API of the central copy is. */
@@ -90,7 +90,7 @@ export async function startDemo(options: {
     const now_ms = clock.now().unix_ms;
     const installed_ms = now_ms - options.days * day_ms;
     const timezone = machineTimezone();
-    const programme = (store: ImportStore, others?: HomeRecords) =>
+    const programme = (store: ImportStore, others?: DemoHomeRecords) =>
       importProgramme(store, { installed_ms, now_ms, timezone, others });
     const read = mintToken({ name: "demo", scope: "read", clock });
     const admin = mintToken({ name: "demo administration", scope: "admin", clock });
@@ -196,7 +196,7 @@ async function furnish(options: {
     const { items } = await store.overview();
     const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
     if (items.length === 0) await options.programme(store);
-    await using nights = await Nights.open({
+    await using nights = await PastNights.open({
       central,
       past,
       until_ms: now_ms,
@@ -245,7 +245,7 @@ function describe(directory: string, timezone: string, central: string): void {
 /** Lets the sensors of the home in, also where somebody has opened joining before. */
 async function letAllIn(of: {
   directory: string;
-  gateway: Gateway;
+  gateway: RunningGateway;
   radio: DemoZigbeeRadio;
   pauses: Pauses;
   teller: DemoTeller;
@@ -288,7 +288,7 @@ async function letIn(directory: string, radio: DemoZigbeeRadio, teller: DemoTell
 }
 
 /** Waits until the Zigbee driver hears its stick. */
-async function listening(gateway: Gateway, pauses: Pauses): Promise<void> {
+async function listening(gateway: RunningGateway, pauses: Pauses): Promise<void> {
   for (let tries = 0; tries < listening_tries_max; tries++) {
     const { drivers } = await gateway.status();
     const zigbee = drivers.find(({ name }) => name === "zigbee");

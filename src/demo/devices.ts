@@ -17,7 +17,7 @@ export interface DemoDevice {
 }
 
 /** A sensor of the flat. */
-export interface Sensor extends DemoDevice {
+export interface DemoSensor extends DemoDevice {
   readonly name: SensorName;
   readonly subtype: "wall" | "door" | "curtain";
   /** The model that it reports by radio, one of NYCE's. */
@@ -44,7 +44,7 @@ export type SensorName = (typeof sensorNames)[number];
 const models = { wall: "3041", door: "3011", curtain: "3045" } as const;
 
 /** Every sensor. The four curtain sensors hang in a row along the hall, to measure walking speed. */
-export const sensors: readonly Sensor[] = sensorNames.map((name, index) => {
+export const sensors: readonly DemoSensor[] = sensorNames.map((name, index) => {
   const subtype = name.includes("curtain") ? "curtain" : name.endsWith("wall") ? "wall" : "door";
   return {
     itemid: 101 + index,
@@ -76,7 +76,7 @@ export const brokenSensor: DemoDevice = {
 };
 
 /** A sensor that nobody has put up yet: no record knows it. */
-export interface UnpackedSensor extends Pick<Sensor, "address" | "model" | "subtype"> {
+export interface UnpackedSensor extends Pick<DemoSensor, "address" | "model" | "subtype"> {
   readonly name: string;
 }
 
@@ -90,7 +90,7 @@ export const unpacked: readonly UnpackedSensor[] = (
   model: models[subtype],
 }));
 
-export function sensorNamed(name: string): Sensor {
+export function sensorNamed(name: string): DemoSensor {
   const sensor = sensors.find((one) => one.name === name);
   if (sensor === undefined) throw new RangeError(`no sensor ${name}`);
   return sensor;

@@ -1,15 +1,15 @@
 import { day_ms, hour_ms } from "../durations.ts";
-import { type Span, without } from "../meaning/span.ts";
+import { type TimeSpan, without } from "../meaning/span.ts";
 import type { Reading } from "../reading.ts";
 import type { HeardState, ListeningSpan } from "../store/store.ts";
 import { boxes, brokenSensor, deviceOf, sensors, watch } from "./devices.ts";
-import { during, type Outages } from "./outages.ts";
+import { during, type HomeOutages } from "./outages.ts";
 
 /** Sources of the coverage of a span of history: who listened, and the signs of life that were heard. */
 export function heartbeatsOf(
-  span: Span,
+  span: TimeSpan,
   readings: readonly Reading[],
-  { powerCut, deadBattery, broken_ms }: Outages,
+  { powerCut, deadBattery, broken_ms }: HomeOutages,
 ): { listening: ListeningSpan[]; states: HeardState[] } {
   const listened = without(span, [powerCut]);
   const untilBroken = { from_ms: span.from_ms, to_ms: Math.min(span.to_ms, broken_ms) };
@@ -38,7 +38,7 @@ export function heartbeatsOf(
 }
 
 /** Signs of life that devices give at fixed intervals, whether or not anything listens. */
-function heartbeats(span: Span, deadBattery: Outages["deadBattery"]): HeardState[] {
+function heartbeats(span: TimeSpan, deadBattery: HomeOutages["deadBattery"]): HeardState[] {
   const ofSensors = sensors.flatMap(({ name, address }, index) => {
     const dead = deadBattery.sensor === name ? deadBattery : undefined;
     return sensorBeats({ address }, span, {
@@ -58,7 +58,7 @@ function heartbeats(span: Span, deadBattery: Outages["deadBattery"]): HeardState
 /** Signs of life of a sensor in a span, every two hours; `index` tells those of a home apart. */
 export function sensorBeats(
   { address }: { readonly address: string },
-  span: Span,
+  span: TimeSpan,
   { index, chargeAt }: { index: number; chargeAt: (heard_ms: number) => number },
 ): HeardState[] {
   return momentsIn(span, 2 * hour_ms, index * 7).map((heard_ms) => ({
@@ -71,7 +71,7 @@ export function sensorBeats(
 }
 
 /** Moments of the span that are whole periods, and some minutes, from the beginning of time. */
-function momentsIn({ from_ms, to_ms }: Span, period_ms: number, minutes: number): number[] {
+function momentsIn({ from_ms, to_ms }: TimeSpan, period_ms: number, minutes: number): number[] {
   const phase_ms = minutes * 60_000;
   const first_ms = Math.ceil((from_ms - phase_ms) / period_ms) * period_ms + phase_ms;
   const count = Math.max(0, Math.ceil((to_ms - first_ms) / period_ms));
@@ -82,7 +82,7 @@ function momentsIn({ from_ms, to_ms }: Span, period_ms: number, minutes: number)
 const brokenAs = { index: 12, chargeAt: () => 74 };
 
 /** Per cent: new ones last two years, and one was nearly empty before it was changed. */
-function chargeOf(index: number, at_ms: number, dead: Span | undefined): number {
+function chargeOf(index: number, at_ms: number, dead: TimeSpan | undefined): number {
   if (dead !== undefined) return at_ms < dead.from_ms ? 4 : 100;
   return 97 - ((index * 11) % 40) - Math.floor(((at_ms / day_ms) % 60) / 12);
 }

@@ -9,7 +9,7 @@ import { climateOn } from "./climate.ts";
 import { boxes, deviceOf, readingOf, sensorNamed, watch } from "./devices.ts";
 import { heartbeatsOf } from "./heartbeats.ts";
 import { dayOf, type LivedDay, type SensorEvent } from "./household.ts";
-import { during, type Outages, outagesBefore } from "./outages.ts";
+import { during, type HomeOutages, outagesBefore } from "./outages.ts";
 import { broadcastReadings, type Doors, doorsOn, events_before, PolledBox } from "./pill-boxes.ts";
 import { Random } from "./random.ts";
 import { watchLogOf } from "./watch-log.ts";
@@ -45,7 +45,7 @@ export async function appendHistory(options: {
   const midnights = midnightsOf(from_ms, until_ms);
   const outages = outagesBefore(until_ms);
   const watch_ms = resumed ? from_ms - read_within_ms : Math.max(from_ms, until_ms - watch_keeps_ms);
-  const asked: Asked = {
+  const asked: LastAsked = {
     box_ms: resumed ? from_ms : Math.max(from_ms, until_ms - box_keeps_ms),
     watch_ms: Math.floor(watch_ms / block_ms) * block_ms,
     until_ms,
@@ -74,7 +74,7 @@ export async function appendHistory(options: {
 }
 
 /** When the devices with a memory were last asked, and until when anything has happened; unix milliseconds. */
-interface Asked {
+interface LastAsked {
   readonly box_ms: number;
   readonly watch_ms: number;
   readonly until_ms: number;
@@ -83,8 +83,8 @@ interface Asked {
 /** Turns days as they were lived into what each device told of them. */
 export class Telling {
   readonly #seed: number;
-  readonly #outages: Outages;
-  readonly #asked: Asked;
+  readonly #outages: HomeOutages;
+  readonly #asked: LastAsked;
   readonly #box = new PolledBox();
   readonly #doors: Doors[] = [];
   readonly #blocks: Block[] = [];
@@ -93,8 +93,8 @@ export class Telling {
 
   constructor(
     seed: number,
-    outages: Outages,
-    asked: Asked = { box_ms: Infinity, watch_ms: Infinity, until_ms: Infinity },
+    outages: HomeOutages,
+    asked: LastAsked = { box_ms: Infinity, watch_ms: Infinity, until_ms: Infinity },
   ) {
     this.#seed = seed;
     this.#outages = outages;

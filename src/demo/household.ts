@@ -1,8 +1,8 @@
 import { hour_ms } from "../durations.ts";
-import type { Span } from "../meaning/span.ts";
+import type { TimeSpan } from "../meaning/span.ts";
 import { type MealName, type SensorName, zonestatus } from "./devices.ts";
 import type { Random } from "./random.ts";
-import { alongHall, type Place, usualPace_m_s, walk } from "./walk.ts";
+import { alongHall, type FlatPlace, usualPace_m_s, walk } from "./walk.ts";
 
 /** One event of one sensor. */
 export interface SensorEvent {
@@ -12,8 +12,8 @@ export interface SensorEvent {
 }
 
 /** A stay in one place. */
-export interface Stay extends Span {
-  readonly place: Place;
+export interface TimeSpent extends TimeSpan {
+  readonly place: FlatPlace;
   readonly asleep: boolean;
 }
 
@@ -25,12 +25,12 @@ export interface LivedDay {
   /** In order. */
   readonly events: readonly SensorEvent[];
   /** In order, from midnight to midnight, without the moments of walking between. */
-  readonly stays: readonly Stay[];
+  readonly stays: readonly TimeSpent[];
   /** When the medicine of a meal was taken; a meal whose dose was forgotten has none. */
   readonly doses: Readonly<Partial<Record<MealName, number>>>;
   /** Moments of walks along the hall. */
   readonly walks_ms: readonly number[];
-  readonly visit?: Span;
+  readonly visit?: TimeSpan;
   /** 0 to 1: short nights with many walks are bad ones, and slow the day after. */
   readonly restedness: number;
 }
@@ -48,8 +48,8 @@ export function dayOf(midnight_ms: number, random: Random): LivedDay {
   return day.lived();
 }
 
-interface Activity {
-  readonly place: Place;
+interface RoutineActivity {
+  readonly place: FlatPlace;
   /** How long it lasts, in minutes, or the hour of the day until which it does. */
   readonly minutes?: readonly [number, number];
   readonly until?: readonly [number, number];
@@ -65,7 +65,7 @@ interface Activity {
 /** Seconds between the movements of somebody who sleeps. */
 const asleep_s = 1_500;
 
-const routine: readonly Activity[] = [
+const routine: readonly RoutineActivity[] = [
   { place: "bathroom", minutes: [12, 22], stillness_s: 90 },
   {
     place: "kitchen",
@@ -114,12 +114,12 @@ class Day {
   readonly #midnight_ms: number;
   readonly #random: Random;
   readonly #events: SensorEvent[] = [];
-  readonly #stays: Stay[] = [];
+  readonly #stays: TimeSpent[] = [];
   readonly #doses: Partial<Record<MealName, number>> = {};
   readonly #walks_ms: number[] = [];
-  #visit: Span | undefined;
+  #visit: TimeSpan | undefined;
   #now_ms: number;
-  #place: Place = "bedroom";
+  #place: FlatPlace = "bedroom";
   #restedness = 1;
   #pace_m_s = usualPace_m_s;
 
@@ -162,7 +162,7 @@ class Day {
     this.#pace_m_s = usualPace_m_s + (this.#restedness - 0.5) * 0.14 + this.#random.between(-0.05, 0.05);
   }
 
-  live(activity: Activity): void {
+  live(activity: RoutineActivity): void {
     if (!this.#random.chance(activity.chance ?? 1)) return;
     this.#go(activity.place);
     const { minutes, until, doors = [] } = activity;
@@ -207,7 +207,7 @@ class Day {
     return this.#midnight_ms + hour * hour_ms;
   }
 
-  #stay(place: Place, until_ms: number, stillness_s: number): void {
+  #stay(place: FlatPlace, until_ms: number, stillness_s: number): void {
     if (place !== "away") this.#moves(`${place}-wall`, this.#now_ms, until_ms, stillness_s);
     const to_ms = Math.max(this.#now_ms, until_ms);
     this.#stays.push({ place, from_ms: this.#now_ms, to_ms, asleep: stillness_s === asleep_s });
@@ -230,7 +230,7 @@ class Day {
     this.#add(at_ms + this.#random.between(3_000, 25_000), sensor, zonestatus.door.idle);
   }
 
-  #go(place: Place): void {
+  #go(place: FlatPlace): void {
     const pace_m_s = this.#pace_m_s * this.#random.between(0.95, 1.05);
     const steps = walk(this.#place, place, this.#random, pace_m_s);
     if (alongHall(this.#place, place)) this.#walks_ms.push(this.#now_ms);

@@ -4,11 +4,17 @@ import { day_ms } from "../durations.ts";
 import type { Log } from "../log.ts";
 import { openGatewayStore } from "../store/sqlite/open.ts";
 import type { GatewayStore } from "../store/store.ts";
-import { type DemoDevice, inventoryFields, type Sensor, type SensorName, sensorNamed } from "./devices.ts";
+import {
+  type DemoDevice,
+  type DemoSensor,
+  inventoryFields,
+  type SensorName,
+  sensorNamed,
+} from "./devices.ts";
 import { sensorBeats } from "./heartbeats.ts";
 import { Telling } from "./history.ts";
-import { during, type Outages } from "./outages.ts";
-import { assignedFields, type HomeRecords, homeFields } from "./programme.ts";
+import { during, type HomeOutages } from "./outages.ts";
+import { assignedFields, type DemoHomeRecords, homeFields } from "./programme.ts";
 
 /** A home of the programme that nobody looks at from within: what its gateway heard, and which nights it could send it. Days are counted back from the start of the demo. */
 export interface Neighbour {
@@ -37,7 +43,7 @@ export const neighbours: readonly Neighbour[] = [
 const furniture: readonly SensorName[] = ["bedroom-wall", "bathroom-wall", "kitchen-wall", "front-door"];
 
 /** A sensor of the first home as another home has it. */
-function sensorIn(home: number, name: SensorName): DemoDevice & Pick<Sensor, "subtype"> {
+function sensorIn(home: number, name: SensorName): DemoDevice & Pick<DemoSensor, "subtype"> {
   const { itemid, address, serialnum, ...sensor } = sensorNamed(name);
   return {
     ...sensor,
@@ -55,7 +61,7 @@ export function neighbourRecords({
 }: {
   installed_ms: number;
   timezone: string;
-}): HomeRecords {
+}): DemoHomeRecords {
   const start = Math.floor(installed_ms / 1000);
   return {
     homes: neighbours.map(({ home, address }) => homeFields({ home, address, timezone })),
@@ -145,7 +151,7 @@ export class NeighbourGateway {
   }
 }
 
-const uneventful: Outages = {
+const uneventful: HomeOutages = {
   powerCut: { from_ms: Infinity, to_ms: Infinity },
   deadBattery: { from_ms: Infinity, to_ms: Infinity, sensor: "fridge-door" },
   broken_ms: Infinity,

@@ -9,7 +9,7 @@ import type { PastClock } from "./past-clock.ts";
  * The nights before the demo began, lived through as each evening is on disk: the home and its neighbours upload to central,
  * whose clock tells the time of that night.
  */
-export class Nights implements AsyncDisposable {
+export class PastNights implements AsyncDisposable {
   readonly #central: DemoCentral;
   readonly #past: PastClock;
   readonly #until_ms: number;
@@ -37,14 +37,14 @@ export class Nights implements AsyncDisposable {
     directory: string;
     clock: Clock;
     log: Log;
-  }): Promise<Nights> {
+  }): Promise<PastNights> {
     const gateways: NeighbourGateway[] = [];
     for (const neighbour of neighbours) {
       const gateway = await NeighbourGateway.open({ ...options, neighbour });
       gateways.push(gateway);
       await options.central.admit(gateway.neighbour.home, gateway.directory);
     }
-    return new Nights({ ...options, gateways });
+    return new PastNights({ ...options, gateways });
   }
 
   /** The night that begins at this midnight, as far as it is one of the last. */

@@ -1,18 +1,18 @@
-import type { Span } from "../meaning/span.ts";
+import type { TimeSpan } from "../meaning/span.ts";
 import type { SensorName } from "./devices.ts";
 
 /** Outages as they happen in every home sooner or later. */
-export interface Outages {
+export interface HomeOutages {
   /** The gateway and its radios had no power: nobody listened. */
-  readonly powerCut: Span;
+  readonly powerCut: TimeSpan;
   /** A sensor whose battery was empty, until somebody came with a new one. */
-  readonly deadBattery: Span & { readonly sensor: SensorName };
+  readonly deadBattery: TimeSpan & { readonly sensor: SensorName };
   /** When `brokenSensor` was last heard. */
   readonly broken_ms: number;
 }
 
 /** The outages of a history that ends at `until_ms`; with a short one some lie before its beginning. */
-export function outagesBefore(until_ms: number): Outages {
+export function outagesBefore(until_ms: number): HomeOutages {
   const at = (days: number, hour: number) => {
     const moment = new Date(until_ms);
     moment.setDate(moment.getDate() - days);
@@ -25,6 +25,6 @@ export function outagesBefore(until_ms: number): Outages {
   };
 }
 
-export function during(at_ms: number, { from_ms, to_ms }: Span): boolean {
+export function during(at_ms: number, { from_ms, to_ms }: TimeSpan): boolean {
   return at_ms >= from_ms && at_ms < to_ms;
 }

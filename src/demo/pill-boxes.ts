@@ -3,7 +3,7 @@ import { day_ms, hour_ms } from "../durations.ts";
 import type { Reading } from "../reading.ts";
 import { boxes, type MealName, readingOf } from "./devices.ts";
 import type { LivedDay } from "./household.ts";
-import { during, type Outages } from "./outages.ts";
+import { during, type HomeOutages } from "./outages.ts";
 import type { Random } from "./random.ts";
 
 /** A box's doors from `at_ms` on: bit p is door p. */
@@ -45,7 +45,7 @@ export class PolledBox {
   #batteryseconds = 5_460;
 
   /** Events with the box's clock corrected, and the hourly polls; the box itself goes on through a power cut. */
-  readings(day: LivedDay, random: Random, { powerCut }: Outages): Reading[] {
+  readings(day: LivedDay, random: Random, { powerCut }: HomeOutages): Reading[] {
     const box = boxes.breakfast;
     const doors = doorsOn(day, "breakfast", random);
     const events = doors.map(({ at_ms, doors: event }): Reading => {
@@ -85,7 +85,7 @@ export class PolledBox {
 }
 
 /** Events of the broadcasting box; broadcasts during a power cut of the gateway are lost. */
-export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: Outages): Reading[] {
+export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: HomeOutages): Reading[] {
   return doorsOn(day, "supper", random)
     .filter(({ at_ms }) => !during(at_ms, powerCut))
     .map(({ at_ms, doors: event }) => readingOf(boxes.supper, "pillbox_events", at_ms, { event }));

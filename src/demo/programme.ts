@@ -29,21 +29,25 @@ const study = {
  */
 export async function importProgramme(
   store: ImportStore,
-  options: { installed_ms: number; now_ms: number; timezone: string; others?: HomeRecords },
+  options: { installed_ms: number; now_ms: number; timezone: string; others?: DemoHomeRecords },
 ): Promise<void> {
   const document = programmeDocument(options);
   for (const [type, records] of Object.entries(options.others ?? {}))
-    document[type as keyof HomeRecords].push(...records);
+    document[type as keyof DemoHomeRecords].push(...records);
   const text = JSON.stringify(document);
   await importDocument({ name: "the programme of the demo", text, store, dryRun: false });
 }
 
 /** Records of homes and of what is installed there. */
-export type HomeRecords = Record<"homes" | "items" | "home_inventory", StoredRecord[]>;
+export type DemoHomeRecords = Record<"homes" | "items" | "home_inventory", StoredRecord[]>;
 
-type Document = Partial<Record<RecordType, readonly StoredRecord[]>> & HomeRecords;
+type ProgrammeDocument = Partial<Record<RecordType, readonly StoredRecord[]>> & DemoHomeRecords;
 
-function programmeDocument(options: { installed_ms: number; now_ms: number; timezone: string }): Document {
+function programmeDocument(options: {
+  installed_ms: number;
+  now_ms: number;
+  timezone: string;
+}): ProgrammeDocument {
   const { installed_ms, now_ms, timezone } = options;
   const installed = seconds(installed_ms);
   const ago = (days: number) => seconds(now_ms) - days * day_s;

@@ -1,10 +1,10 @@
 import { curtains, type SensorName, zonestatus } from "./devices.ts";
 import type { Random } from "./random.ts";
 
-export type Place = "bedroom" | "bathroom" | "kitchen" | "living" | "away";
+export type FlatPlace = "bedroom" | "bathroom" | "kitchen" | "living" | "away";
 
 /** An event `after_ms` after the walk began. */
-export interface Step {
+export interface WalkEvent {
   readonly after_ms: number;
   readonly sensor: SensorName;
   readonly zonestatus: number;
@@ -14,8 +14,8 @@ export interface Step {
  * Sensor events of a walk from one place to another at about `pace_m_s`. A walk between the bedroom or bathroom and the
  * rest of the flat leads along the hall, past the curtain sensors one after the other.
  */
-export function walk(from: Place, to: Place, random: Random, pace_m_s = usualPace_m_s): Step[] {
-  const steps: Step[] = [];
+export function walk(from: FlatPlace, to: FlatPlace, random: Random, pace_m_s = usualPace_m_s): WalkEvent[] {
+  const steps: WalkEvent[] = [];
   const add = (after_ms: number, sensor: SensorName, status: number) =>
     steps.push({ after_ms: Math.round(after_ms), sensor, zonestatus: status });
   if (from === to) return steps;
@@ -43,11 +43,11 @@ export function walk(from: Place, to: Place, random: Random, pace_m_s = usualPac
 }
 
 /** Whether the way leads past the curtain sensors. */
-export function alongHall(from: Place, to: Place): boolean {
+export function alongHall(from: FlatPlace, to: FlatPlace): boolean {
   return quietSide(from) !== quietSide(to);
 }
 
-function quietSide(place: Place): boolean {
+function quietSide(place: FlatPlace): boolean {
   return place === "bedroom" || place === "bathroom";
 }
 

@@ -1,11 +1,11 @@
 import type { Activity, Block } from "../../drivers/watch/health-log.ts";
 import { block_ms } from "../../drivers/watch/readings.ts";
 import { hour_ms } from "../durations.ts";
-import type { Span } from "../meaning/span.ts";
-import type { LivedDay, Stay } from "./household.ts";
+import type { TimeSpan } from "../meaning/span.ts";
+import type { LivedDay, TimeSpent } from "./household.ts";
 import { during } from "./outages.ts";
 import type { Random } from "./random.ts";
-import type { Place } from "./walk.ts";
+import type { FlatPlace } from "./walk.ts";
 
 /** The watch's log of a day: a block for every ten minutes, also where nobody wore it. */
 export function watchLogOf(day: LivedDay, random: Random): Block[] {
@@ -23,16 +23,16 @@ export function watchLogOf(day: LivedDay, random: Random): Block[] {
 }
 
 /** On its charger two evenings of three, and some mornings forgotten beside the wash-basin. */
-function takenOff(day: LivedDay, random: Random): Span[] {
+function takenOff(day: LivedDay, random: Random): TimeSpan[] {
   const at = (hour: number) => day.midnight_ms + Math.round((hour * hour_ms) / block_ms) * block_ms;
-  const spans: Span[] = [];
+  const spans: TimeSpan[] = [];
   const [charges, forgets] = [random.chance(0.65), random.chance(0.09)];
   if (forgets) spans.push({ from_ms: at(random.between(7, 7.6)), to_ms: at(random.between(11.5, 13.5)) });
   if (charges) spans.push({ from_ms: at(random.between(19.6, 20.2)), to_ms: at(random.between(20.9, 21.6)) });
   return spans;
 }
 
-function blockOf(day: LivedDay, span: Span, random: Random): Block {
+function blockOf(day: LivedDay, span: TimeSpan, random: Random): Block {
   const end_ms = span.to_ms;
   const middle_ms = (span.from_ms + end_ms) / 2;
   const stay = day.stays.find((one) => during(middle_ms, one));
@@ -46,7 +46,7 @@ function blockOf(day: LivedDay, span: Span, random: Random): Block {
 }
 
 /** Deep sleep comes early in each cycle of about ninety minutes, and the less of it the longer the night lasts. */
-function sleepOf(stay: Stay | undefined, at_ms: number): Activity {
+function sleepOf(stay: TimeSpent | undefined, at_ms: number): Activity {
   if (stay === undefined) return "UNKNOWN";
   const slept_min = (at_ms - stay.from_ms) / 60_000;
   if (slept_min < 12) return "UNKNOWN";
@@ -62,7 +62,7 @@ export function blockNow(now_ms: number, random: Random): Block {
 }
 
 /** Steps in ten minutes, few to many. */
-const stepsIn: Readonly<Record<Place, readonly [low: number, high: number]>> = {
+const stepsIn: Readonly<Record<FlatPlace, readonly [low: number, high: number]>> = {
   bedroom: [4, 40],
   bathroom: [4, 30],
   kitchen: [12, 120],

@@ -1,7 +1,7 @@
 import { type SimulatorExport, ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
 import { type SensorName, sensorNamed, sensors, unpacked, zonestatus } from "./devices.ts";
 import { type Peripherals, plugIn, save, saved } from "./peripherals.ts";
-import { type Place, walk } from "./walk.ts";
+import { type FlatPlace, walk } from "./walk.ts";
 
 export type DemoZigbeeRadio = Awaited<ReturnType<typeof plugInZigbeeRadio>>;
 
@@ -45,7 +45,7 @@ export async function plugInZigbeeRadio({ clock, random, pauses, log, file }: Pe
 
     /** Somebody walks through the flat, a little livelier than people do, until the demo stops. */
     live: async (): Promise<void> => {
-      let place: Place = "living";
+      let place: FlatPlace = "living";
       while (!pauses.stopped) {
         const next = random.pick(places.filter((one) => one !== place));
         const started_ms = clock.now().monotonic_ms;
@@ -94,10 +94,10 @@ export async function plugInZigbeeRadio({ clock, random, pauses, log, file }: Pe
   };
 }
 
-const places: readonly Place[] = ["bedroom", "bathroom", "kitchen", "living", "away"];
+const places: readonly FlatPlace[] = ["bedroom", "bathroom", "kitchen", "living", "away"];
 
 /** Sensors that are triggered by a person who stays in a place for a moment. */
-const seenIn: Readonly<Record<Place, readonly SensorName[]>> = {
+const seenIn: Readonly<Record<FlatPlace, readonly SensorName[]>> = {
   bedroom: ["bedroom-wall"],
   bathroom: ["bathroom-wall"],
   kitchen: ["kitchen-wall", "fridge-door", "medicine-door"],

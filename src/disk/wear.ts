@@ -22,9 +22,9 @@ export interface DiskWear {
 export function diskWear(directory: string, sys = "/sys"): DiskWear {
   const place = diskOf(directory, sys);
   if (place === undefined) return {};
-  const [, , , , , , sectors] = (read(join(place, "stat")) ?? "").split(/\s+/);
-  const life = read(join(place, "device/life_time"));
-  const spare = numberIn(read(join(place, "device/pre_eol_info")));
+  const [, , , , , , sectors] = (readWear(join(place, "stat")) ?? "").split(/\s+/);
+  const life = readWear(join(place, "device/life_time"));
+  const spare = numberIn(readWear(join(place, "device/pre_eol_info")));
   // Of the two kinds of memory that an eMMC may have, the one that is worn more; 0 is not told.
   const steps = Math.max(0, ...(life ?? "").split(/\s+/).map((word) => numberIn(word) ?? 0));
   return {
@@ -50,7 +50,7 @@ function diskOf(directory: string, sys: string): string | undefined {
   }
 }
 
-function read(file: string): string | undefined {
+function readWear(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8").trim();
   } catch {

@@ -5,18 +5,18 @@ import { OperatorError } from "../errors.ts";
  * The newest version of the interface, as the parts of a download ask it: a server over HTTP (interface-client.ts), or a store in this
  * process through the same endpoints. So there is one code for what is in a download, wherever it is from.
  */
-export interface Answers {
+export interface InterfaceReader {
   /**
    * @param path below the version, percent-encoded
    * @param query with its `?`, or empty
    * @param schema what the body must be
    * @returns undefined where there is no such path or record; `gone` where the query goes on from what is not known any more
    */
-  get<Body>(path: string, query: string, schema: TSchema): Promise<Answer<Body> | "gone" | undefined>;
+  get<Body>(path: string, query: string, schema: TSchema): Promise<InterfacePage<Body> | "gone" | undefined>;
 }
 
 /** An answer of the interface, with the query of the page that follows it. */
-export interface Answer<Body> {
+export interface InterfacePage<Body> {
   readonly body: Body;
   /** With its `?`; undefined on the last page. */
   readonly next: string | undefined;
@@ -30,7 +30,7 @@ export type ListRecord = Readonly<Record<string, unknown>>;
  * @throws OperatorError where a server names one more page again and again
  */
 export async function* pagesOf(
-  answers: Answers,
+  answers: InterfaceReader,
   path: string,
   schema: TObject,
   first = "",
@@ -57,7 +57,7 @@ export async function* pagesOf(
  * @throws OperatorError where they are more than `gathered_bytes_max`
  */
 export async function gathered(
-  answers: Answers,
+  answers: InterfaceReader,
   paths: readonly string[],
   schema: TObject,
   query?: string,

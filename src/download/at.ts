@@ -3,8 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { OperatorError } from "../errors.ts";
 import type { ReadingNumber } from "../reading.ts";
-import { Epoch } from "../records/epoch.ts";
-import type { Answers } from "./answers.ts";
+import { EpochRecord } from "../records/epoch.ts";
+import type { InterfaceReader } from "./answers.ts";
 
 /** The readings that a package has: those of an epoch up to a number. */
 export interface EpochAt extends ReadingNumber {
@@ -15,8 +15,8 @@ export interface EpochAt extends ReadingNumber {
 }
 
 /** Epochs, and how far each is here; none where the server is one that does not tell them. */
-export async function epochsHere(answers: Answers): Promise<readonly Epoch[]> {
-  const answer = await answers.get<readonly Epoch[]>("/epochs", "", Type.Array(Epoch));
+export async function epochsHere(answers: InterfaceReader): Promise<readonly EpochRecord[]> {
+  const answer = await answers.get<readonly EpochRecord[]>("/epochs", "", Type.Array(EpochRecord));
   return answer === undefined || answer === "gone" ? [] : answer.body;
 }
 
@@ -27,7 +27,7 @@ export async function epochsHere(answers: Answers): Promise<readonly Epoch[]> {
  * @throws OperatorError where something of it has not come here
  */
 export function epochsAt(
-  here: readonly Epoch[],
+  here: readonly EpochRecord[],
   asked: readonly ReadingNumber[] | undefined,
   server: string,
 ): EpochAt[] {
@@ -69,10 +69,10 @@ export interface NumberSpan {
 }
 
 /** A time of which nothing of a home is kept any more. */
-export type ErasedOf = Epoch["erased"][number] & Pick<Epoch, "homeid">;
+export type ErasedOf = EpochRecord["erased"][number] & Pick<EpochRecord, "homeid">;
 
 /** Such times of the homes that these epochs are of, each once. */
-export function erasedOf(here: readonly Epoch[], epochs: readonly EpochAt[]): ErasedOf[] {
+export function erasedOf(here: readonly EpochRecord[], epochs: readonly EpochAt[]): ErasedOf[] {
   const of = here.filter(({ epoch }) => epochs.some((one) => one.epoch === epoch));
   const homes = new Map(of.map(({ homeid, erased }) => [homeid, erased]));
   return [...homes].flatMap(([homeid, erased]) => erased.map((one) => ({ homeid, ...one })));
@@ -92,7 +92,7 @@ export function atText(epochs: readonly ReadingNumber[]): string {
 }
 
 /** Everything that says how a saved package was made; the rest of its `datapackage.json` is for others. */
-const Made = Type.Object({
+const PackageRecipe = Type.Object({
   version: Type.String(),
   at: Type.Array(
     Type.Object({
@@ -116,16 +116,16 @@ const Made = Type.Object({
 });
 
 const Described = Type.Object({
-  lintel: Made,
+  lintel: PackageRecipe,
   resources: Type.Array(Type.Object({ path: Type.String(), hash: Type.String(), rows: Type.Integer() })),
 });
 
-export type Made = Static<typeof Made>;
+export type PackageRecipe = Static<typeof PackageRecipe>;
 
 /** A package as it lies in a folder. */
 export interface SavedPackage {
   readonly folder: string;
-  readonly made: Made;
+  readonly made: PackageRecipe;
   readonly resources: Static<typeof Described>["resources"];
 }
 

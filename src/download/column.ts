@@ -8,9 +8,9 @@ import { isUnixTime } from "../unix-time.ts";
 import type { HomeZones, Timezone } from "./home-zones.ts";
 
 /** A column of a file: what its values are, in every format. */
-export interface Column {
+export interface FileColumn {
   readonly name: string;
-  readonly type: ColumnType;
+  readonly type: FileColumnType;
   readonly nullable: boolean;
   /** In words, for whoever reads the file. */
   readonly meaning: string;
@@ -23,20 +23,20 @@ export interface Column {
 }
 
 /** `moment` values are unix milliseconds; a file shows them in the form that was asked for. A `date` is of the calendar: `2026-03-29`. */
-export type ColumnType = "text" | "integer" | "real" | "boolean" | "moment" | "date";
+export type FileColumnType = "text" | "integer" | "real" | "boolean" | "moment" | "date";
 
 /** One value of a file; a column's type says which of these it is. */
-export type Cell = number | string | boolean | null;
+export type FileCell = number | string | boolean | null;
 
 /** A row of a file: a value for each column. */
-export type Row = readonly Cell[];
+export type FileRow = readonly FileCell[];
 
 /** Turns rows into the bytes of one file, piece by piece. */
 export interface Encoder {
   /** The bytes before the first row. */
   head(): Uint8Array;
   /** The bytes that follow; an encoder may keep a bounded number of rows back. */
-  encode(rows: readonly Row[]): Uint8Array;
+  encode(rows: readonly FileRow[]): Uint8Array;
   /** The bytes after the last row. */
   tail(): Uint8Array;
 }
@@ -46,9 +46,9 @@ export interface Encoder {
  *
  * @param timezone `home`: with the stamp as it was there
  */
-export function columnsOfSeries(series: SeriesName, timezone: Timezone = "utc"): Column[] {
+export function columnsOfSeries(series: SeriesName, timezone: Timezone = "utc"): FileColumn[] {
   const { fields, stampMeaning } = seriesOf(series);
-  const [homeid, clock] = columnsOfSchema(Provenance) as [Column, Column];
+  const [homeid, clock] = columnsOfSchema(Provenance) as [FileColumn, FileColumn];
   return [
     ...columnsOfItem.slice(0, 2),
     homeid,
@@ -69,7 +69,7 @@ export type RowItem = Pick<Item, "itemid" | "itemname" | "currenthomeid">;
 export function readingRows(
   series: SeriesName,
   local?: HomeZones,
-): (item: RowItem, reading: SourceRow) => Row {
+): (item: RowItem, reading: SourceRow) => FileRow {
   const times = Object.values(seriesOf(series).fields).map(({ schema }) => isUnixTime(schema));
   return (item, [stamp_ms, ...told]) => {
     const values = told.slice(0, times.length);
@@ -82,23 +82,23 @@ export function readingRows(
 }
 
 /** A reading: stamp in unix milliseconds, the values in the order of the series' fields, then `homeid` and `clock` of its provenance. */
-export type SourceRow = readonly [stamp_ms: number, ...values: Cell[]];
+export type SourceRow = readonly [stamp_ms: number, ...values: FileCell[]];
 
-const localColumns: readonly Column[] = [
+const localColumns: readonly FileColumn[] = [
   column("localtime", "text", "the stamp as the time of its home, with the offset from UTC"),
   column("localday", "date", "its day of the calendar there"),
 ];
 const date_length = 10;
 
 /** Columns of the item that a row is of. */
-export const columnsOfItem: readonly Column[] = [
+export const columnsOfItem: readonly FileColumn[] = [
   { ...column("itemid", "integer", "the item"), identifies: "item" },
   { ...column("itemname", "text", "its name"), identifies: "itemname" },
   column("typename", "text", "its type, as paths of the interface have it"),
 ];
 
 /** Columns of a record's schema; the fields of a record within it get that field's name in front: `item_itemid`. */
-export function columnsOfSchema(schema: TObject): Column[] {
+export function columnsOfSchema(schema: TObject): FileColumn[] {
   return Object.entries(schema.properties).flatMap(([name, field]) =>
     isObject(field)
       ? columnsOfSchema(field).map((column) => ({ ...column, name: `${name}_${column.name}` }))
@@ -107,26 +107,26 @@ export function columnsOfSchema(schema: TObject): Column[] {
 }
 
 /** The values of a record in the order of `columnsOfSchema`. */
-export function rowOf(schema: TObject, record: Readonly<Record<string, unknown>>): Cell[] {
+export function rowOf(schema: TObject, record: Readonly<Record<string, unknown>>): FileCell[] {
   return Object.entries(schema.properties).flatMap(([name, field]) =>
     isObject(field)
       ? rowOf(field, record[name] as Record<string, unknown>)
-      : [cellOf(field, record[name] as Cell)],
+      : [cellOf(field, record[name] as FileCell)],
   );
 }
 
 /** A value as a file has it: times are moments, in milliseconds, and what the interface calls `null` is not there. */
-export function cellOf(schema: TSchema, value: Cell): Cell {
+export function cellOf(schema: TSchema, value: FileCell): FileCell {
   if (value === "null" && nullWordMeaning(schema) !== undefined) return null;
   return typeof value === "number" && choicesOf(schema).some(isUnixTime) ? value * 1000 : value;
 }
 
 /** A column that always has a value. */
-export function column(name: string, type: ColumnType, meaning: string, unit = ""): Column {
+export function column(name: string, type: FileColumnType, meaning: string, unit = ""): FileColumn {
   return { name, type, nullable: false, meaning, unit, identifies: "nobody" };
 }
 
-function columnOf(name: string, schema: TSchema): Column {
+function columnOf(name: string, schema: TSchema): FileColumn {
   const choices = choicesOf(schema);
   const time = choices.some(isUnixTime);
   const types = new Set(choices.map((choice) => String(choice["type"])));
@@ -144,7 +144,7 @@ function choicesOf(schema: TSchema): readonly TSchema[] {
   return schema["anyOf"] ?? [schema];
 }
 
-const columnTypes: Readonly<Record<string, ColumnType>> = {
+const columnTypes: Readonly<Record<string, FileColumnType>> = {
   string: "text",
   integer: "integer",
   number: "real",

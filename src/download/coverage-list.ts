@@ -1,17 +1,25 @@
 import type { Clock } from "../clock.ts";
 import { recordingKinds } from "../kinds.ts";
-import { type DayMinutes, type Known, minutesByDay } from "../meaning/missing-minutes.ts";
+import { type DayMinutes, type KnownCoverage, minutesByDay } from "../meaning/missing-minutes.ts";
 import { Coverage, coverageReasons } from "../records/coverage.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
-import { type Answers, gathered } from "./answers.ts";
-import { type Cell, type Column, column, columnsOfItem, columnsOfSchema, type Row, rowOf } from "./column.ts";
+import { gathered, type InterfaceReader } from "./answers.ts";
+import {
+  column,
+  columnsOfItem,
+  columnsOfSchema,
+  type FileCell,
+  type FileColumn,
+  type FileRow,
+  rowOf,
+} from "./column.ts";
 import type { HomeZones, Timezone } from "./home-zones.ts";
-import type { Readings } from "./readings.ts";
+import type { ReadingSource } from "./readings.ts";
 import { type AskedSpan, spanIn } from "./span.ts";
 
 /** When each item was listened to and alive: a row for each stretch; `home`: with both ends as they were at its home. */
-export function coverageColumns(timezone: Timezone): Column[] {
+export function coverageColumns(timezone: Timezone): FileColumn[] {
   const there = "as the time of its home, with the offset from UTC";
   return [
     ...columnsOfItem,
@@ -25,7 +33,7 @@ export function coverageColumns(timezone: Timezone): Column[] {
 const reasons = Object.keys(coverageReasons) as (keyof typeof coverageReasons)[];
 
 /** The same by the days of the calendar: a row for each item and day. */
-export const missingnessColumns: readonly Column[] = [
+export const missingnessColumns: readonly FileColumn[] = [
   ...columnsOfItem,
   column("timezone", "text", "the time zone of its home, UTC where none is known"),
   column("day", "date", "a day of the calendar there"),
@@ -47,8 +55,8 @@ export const missingnessColumns: readonly Column[] = [
 ];
 
 export interface CoverageOptions {
-  readonly answers: Answers;
-  readonly readings: Readings;
+  readonly answers: InterfaceReader;
+  readonly readings: ReadingSource;
   readonly items: readonly Item[];
   /** Absent: all of them. */
   readonly series?: readonly SeriesName[] | undefined;
@@ -61,8 +69,8 @@ export interface CoverageOptions {
 
 /** The rows of both tables of an item. */
 export interface CoverageRows {
-  readonly coverage: readonly Row[];
-  readonly missingness: readonly Row[];
+  readonly coverage: readonly FileRow[];
+  readonly missingness: readonly FileRow[];
 }
 
 /**
@@ -76,7 +84,7 @@ export async function* coverageRows(options: CoverageOptions): AsyncGenerator<Co
     const { since_s, until_s = nowOf(clock) } = spanIn(span, zone);
     const known = await coverageOf(answers, item, { since_s, until_s });
     const own = series.filter((name) => seriesOf(name).kind === item.typename);
-    const spans = known.map(({ start, stop, state, reason }): Known => {
+    const spans = known.map(({ start, stop, state, reason }): KnownCoverage => {
       return { from_ms: start * 1000, to_ms: stop * 1000, state, reason: reason ?? undefined };
     });
     const first_ms = Math.min(spans[0]?.from_ms ?? Infinity, await firstReading_ms(readings, item, own));
@@ -104,7 +112,7 @@ export async function* coverageRows(options: CoverageOptions): AsyncGenerator<Co
 
 /** The coverage of an item within a span, in order of time. */
 async function coverageOf(
-  answers: Answers,
+  answers: InterfaceReader,
   { typename, itemname }: Item,
   { since_s = 0, until_s }: { since_s: number | undefined; until_s: number },
 ): Promise<Coverage[]> {
@@ -115,7 +123,7 @@ async function coverageOf(
 
 /** The stamp of the oldest reading of an item; infinite where there is none. */
 async function firstReading_ms(
-  readings: Readings,
+  readings: ReadingSource,
   item: Item,
   series: readonly SeriesName[],
 ): Promise<number> {
@@ -130,7 +138,7 @@ async function firstReading_ms(
 
 /** How many readings of an item lie in each of some days that follow each other. */
 async function readingsByDay(
-  readings: Readings,
+  readings: ReadingSource,
   item: Item,
   series: readonly SeriesName[],
   days: readonly DayMinutes[],
@@ -162,7 +170,7 @@ function records({ typename }: Item): boolean {
   return (recordingKinds as readonly string[]).includes(typename);
 }
 
-function cellsOf({ itemid, itemname, typename }: Item): Cell[] {
+function cellsOf({ itemid, itemname, typename }: Item): FileCell[] {
   return [itemid, itemname, typename];
 }
 

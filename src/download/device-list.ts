@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { usualQuantities, usualUnits } from "../quantities.ts";
 import { DeviceRecord } from "../records/device.ts";
-import type { Answers } from "./answers.ts";
-import { type Cell, type Column, column, columnsOfSchema, rowOf } from "./column.ts";
+import type { InterfaceReader } from "./answers.ts";
+import { column, columnsOfSchema, type FileCell, type FileColumn, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 import { fileOf } from "./series-file.ts";
@@ -18,7 +18,7 @@ export const deviceList = "devices";
  * @returns how many there are; undefined, and no file, where the interface does not tell devices
  */
 export async function writeDevices(options: {
-  answers: Answers;
+  answers: InterfaceReader;
   items: readonly { readonly itemname: string; readonly typename: string }[];
   /** Of the file, without ending. */
   path: string;
@@ -46,7 +46,7 @@ const lists = ["measures", "nevertells"] as const;
 const single = Type.Omit(DeviceRecord, lists);
 
 /** The values of a device, its lists as text behind the others. */
-function cellsOf(device: DeviceRecord): Cell[] {
+function cellsOf(device: DeviceRecord): FileCell[] {
   const measures = device.measures.map(({ quantity, unit }) => `${quantity} ${unit}`.trimEnd());
   return [...rowOf(single, device), measures.join(", "), device.nevertells.join(", ")];
 }
@@ -60,7 +60,7 @@ const isUsual = (text: string) =>
     return one === "" || (usualQuantities.test(quantity) && usualUnits.test(unit.join(" ")));
   });
 /** Columns of the file of devices. */
-export const deviceColumns: readonly Column[] = [
+export const deviceColumns: readonly FileColumn[] = [
   { ...column("itemname", "text", "the item"), identifies: "itemname" },
   column("typename", "text", "its type, as paths of the interface have it"),
   ...columnsOfSchema(single),

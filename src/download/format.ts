@@ -1,4 +1,4 @@
-import type { Column, Encoder } from "./column.ts";
+import type { Encoder, FileColumn } from "./column.ts";
 import { parquet } from "./parquet.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { csv, ndjson } from "./text-formats.ts";
@@ -6,7 +6,7 @@ import { csv, ndjson } from "./text-formats.ts";
 /** The formats of files. The key is the word on the command line and the ending of the file's name. */
 export const formats = { csv, ndjson, parquet } as const satisfies Record<
   string,
-  (columns: readonly Column[], stamp: StampForm) => Encoder
+  (columns: readonly FileColumn[], stamp: StampForm) => Encoder
 >;
 
 export type Format = keyof typeof formats;

@@ -7,11 +7,11 @@ import type { ReadingNumber } from "../reading.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesTable, type Value } from "../series.ts";
 import type { NumberSpan } from "./at.ts";
-import type { Readings } from "./readings.ts";
-import type { Told } from "./told.ts";
+import type { ReadingSource } from "./readings.ts";
+import type { EpochTally } from "./told.ts";
 
 /** A series of one item, which is known by its itemid. */
-export interface ItemSeries {
+export interface SeriesOfItem {
   readonly series: SeriesName;
   readonly item: number;
 }
@@ -27,7 +27,7 @@ export type HeldRow = readonly [stamp_ms: number, ...values: Value[]];
  * Where a series had to be received again from the beginning, that is another round. A reading that several rounds have
  * received is held once: of equal readings there are as many as the round with the most of them had.
  */
-export class HeldReadings implements Readings {
+export class HeldReadings implements ReadingSource {
   readonly #database: Database;
   readonly #path: string;
   #others: "all" | "none" = "all";
@@ -76,7 +76,7 @@ export class HeldReadings implements Readings {
   }
 
   /** How far a series was received: the query of the page that follows, and a number that changes with every change of its readings. */
-  progress({ series, item }: ItemSeries): { readonly next: string | undefined; readonly revision: number } {
+  progress({ series, item }: SeriesOfItem): { readonly next: string | undefined; readonly revision: number } {
     const [row] = this.#database
       .query("SELECT next, revision FROM progress WHERE series = ? AND item = ?")
       .values(series, item) as [next: string | null, revision: number][];
@@ -85,7 +85,7 @@ export class HeldReadings implements Readings {
 
   /** Adds the rows of a page, in order of arrival, with what identifies each of them, and the query of the page that follows. */
   add(
-    { series, item }: ItemSeries,
+    { series, item }: SeriesOfItem,
     rows: readonly HeldRow[],
     numbers: readonly (ReadingNumber | undefined)[],
     next: string,
@@ -112,7 +112,7 @@ export class HeldReadings implements Readings {
   }
 
   /** Begins another round; the readings of earlier ones stay. */
-  beginAgain({ series, item }: ItemSeries): void {
+  beginAgain({ series, item }: SeriesOfItem): void {
     const again = "UPDATE progress SET round = round + 1, next = NULL WHERE series = ? AND item = ?";
     this.#write(again, series, item);
   }
@@ -133,9 +133,9 @@ export class HeldReadings implements Readings {
   }
 
   /** How many readings of a series are told of each epoch, with the first and the last stamp; under an empty name those that nobody knows the epoch of. */
-  told({ series, item }: ItemSeries): Told[] {
+  told({ series, item }: SeriesOfItem): EpochTally[] {
     return this.#database
-      .query<Told, [string, number]>(
+      .query<EpochTally, [string, number]>(
         `SELECT coalesce(epochs.epoch, '') AS epoch, count(*) AS readings, min(stamp_ms) AS first_ms, max(stamp_ms) AS last_ms
          FROM ${this.#toldOf} GROUP BY 1 ORDER BY 1`,
       )

@@ -3,7 +3,7 @@ import { plainJson, shortLine } from "../plain-text.ts";
 import type { Item } from "../records/items.ts";
 import { Home } from "../records/programme.ts";
 import { isTimezone } from "../timezone.ts";
-import { type Answers, pagesOf } from "./answers.ts";
+import { type InterfaceReader, pagesOf } from "./answers.ts";
 
 /** Whether a download has the time of each home beside the stamps. */
 export const timezones = ["utc", "home"] as const;
@@ -33,7 +33,7 @@ export class HomeZones {
    * @throws OperatorError
    */
   static async of(
-    answers: Answers,
+    answers: InterfaceReader,
     { timezone = "utc", items }: { timezone?: Timezone | undefined; items: readonly Item[] },
   ): Promise<HomeZones> {
     const zones = new Map<number, string>();

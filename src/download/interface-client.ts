@@ -1,10 +1,10 @@
 import type { TSchema } from "@sinclair/typebox";
 import { isServerAddress } from "../config/server-address.ts";
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { OperatorError } from "../errors.ts";
 import { type ClientBounds, type ClientOptions, HttpClient } from "../http-client/http-client.ts";
 import type { Wording } from "../http-client/wording.ts";
-import type { Answer, Answers } from "./answers.ts";
+import type { InterfacePage, InterfaceReader } from "./answers.ts";
 
 /** `url` with the version or without it. */
 export type InterfaceOptions = Pick<
@@ -13,7 +13,7 @@ export type InterfaceOptions = Pick<
 >;
 
 /** The interface of a gateway or a central server, as a researcher's program asks it. */
-export class InterfaceClient implements Answers {
+export class InterfaceClient implements InterfaceReader {
   /** With the version, without a slash at the end. */
   readonly url: string;
   readonly #client: HttpClient;
@@ -25,13 +25,17 @@ export class InterfaceClient implements Answers {
     this.url = `${url}${version}`;
   }
 
-  async get<Body>(path: string, query: string, schema: TSchema): Promise<Answer<Body> | "gone" | undefined> {
+  async get<Body>(
+    path: string,
+    query: string,
+    schema: TSchema,
+  ): Promise<InterfacePage<Body> | "gone" | undefined> {
     const accept = [400, 404, 410];
     const answer = await this.#client.ask({
       method: "GET",
       path: `${path}${query}`,
       accept,
-      answer: bounds.page,
+      answer: decodingBounds.page,
     });
     // Requests without a body are not cut short: this is another server.
     if (answer.status === 400) throw this.#client.unexpected("400");

@@ -1,7 +1,7 @@
 import { OperatorError } from "../errors.ts";
 import { kindNames } from "../kinds.ts";
 import { Item } from "../records/items.ts";
-import { type Answers, gathered } from "./answers.ts";
+import { gathered, type InterfaceReader } from "./answers.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 
 /**
@@ -12,7 +12,7 @@ import type { Pseudonyms } from "./pseudonyms.ts";
  * @throws OperatorError where one of them is not there
  */
 export async function inventory(
-  answers: Answers,
+  answers: InterfaceReader,
   names: readonly string[] | undefined,
   pseudonyms?: Pseudonyms | undefined,
 ): Promise<Item[]> {

@@ -1,13 +1,13 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { day_ms } from "../durations.ts";
-import type { Cell, Column, ColumnType, Encoder, Row } from "./column.ts";
+import type { Encoder, FileCell, FileColumn, FileColumnType, FileRow } from "./column.ts";
 
 /**
  * Apache Parquet, compressed with Snappy: whole numbers as INT64, dates as DATE, moments as UTC timestamps to the millisecond,
  * the rest as DOUBLE, BOOLEAN and UTF-8; null where a value is not there. Meaning and unit of each column stand in the file's own metadata,
  * as `COLUMN.meaning` and `COLUMN.unit`, and where a column's data are told of as `meaning` and `unit`.
  */
-export function parquet(columns: readonly Column[]): Encoder {
+export function parquet(columns: readonly FileColumn[]): Encoder {
   const bytes = new ByteWriter();
   const writer = new ParquetWriter({
     writer: bytes,
@@ -27,7 +27,7 @@ export function parquet(columns: readonly Column[]): Encoder {
       })),
     ],
   });
-  const waiting: Row[] = [];
+  const waiting: FileRow[] = [];
   const drain = () => {
     const drained = bytes.getBytes().slice();
     bytes.index = 0;
@@ -42,7 +42,7 @@ export function parquet(columns: readonly Column[]): Encoder {
     // With a writer in memory nothing is asynchronous.
     void writer.write({ columnData, rowGroupSize: rowGroup_rows });
     for (const [at, { meta_data }] of (writer.row_groups.at(-1)?.columns ?? []).entries())
-      if (meta_data !== undefined) meta_data.key_value_metadata = explanation(columns[at] as Column);
+      if (meta_data !== undefined) meta_data.key_value_metadata = explanation(columns[at] as FileColumn);
   };
   return {
     head: drain,
@@ -61,7 +61,7 @@ export function parquet(columns: readonly Column[]): Encoder {
   };
 }
 
-function explanation({ meaning, unit }: Column): { key: string; value: string }[] {
+function explanation({ meaning, unit }: FileColumn): { key: string; value: string }[] {
   return [{ key: "meaning", value: meaning }, ...(unit === "" ? [] : [{ key: "unit", value: unit }])];
 }
 
@@ -69,7 +69,7 @@ function explanation({ meaning, unit }: Column): { key: string; value: string }[
  * The types as pandas names them. Without it pandas makes whole numbers of which one is missing into fractions, and fastparquet does not see that times are
  * UTC. https://pandas.pydata.org/docs/development/developer.html
  */
-function forPandas(columns: readonly Column[]): object {
+function forPandas(columns: readonly FileColumn[]): object {
   return {
     index_columns: [],
     column_indexes: [],
@@ -83,36 +83,38 @@ function forPandas(columns: readonly Column[]): object {
 }
 
 /** The kind of a value, its type where there is always one, and, where that cannot say that there is none, its type otherwise. */
-const pandasTypes: Readonly<Record<ColumnType, readonly [kind: string, type: string, orNull?: string]>> = {
-  text: ["unicode", "object"],
-  integer: ["int64", "int64", "Int64"],
-  real: ["float64", "float64"],
-  boolean: ["bool", "bool", "boolean"],
-  date: ["date", "datetime64[ns]"],
-  moment: ["datetimetz", "datetime64[ms]"],
-};
+const pandasTypes: Readonly<Record<FileColumnType, readonly [kind: string, type: string, orNull?: string]>> =
+  {
+    text: ["unicode", "object"],
+    integer: ["int64", "int64", "Int64"],
+    real: ["float64", "float64"],
+    boolean: ["bool", "bool", "boolean"],
+    date: ["date", "datetime64[ns]"],
+    moment: ["datetimetz", "datetime64[ms]"],
+  };
 
-const elements: Readonly<Record<ColumnType, { element: object; physical: (cell: Cell) => unknown }>> = {
-  text: { element: { type: "BYTE_ARRAY", converted_type: "UTF8" }, physical: (cell) => cell },
-  integer: { element: { type: "INT64" }, physical: wide },
-  real: { element: { type: "DOUBLE" }, physical: (cell) => cell },
-  boolean: { element: { type: "BOOLEAN" }, physical: (cell) => cell },
-  date: {
-    element: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } },
-    // Days since 1970.
-    physical: (cell) => (typeof cell === "string" ? Date.parse(cell) / day_ms : null),
-  },
-  moment: {
-    element: {
-      type: "INT64",
-      converted_type: "TIMESTAMP_MILLIS",
-      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+const elements: Readonly<Record<FileColumnType, { element: object; physical: (cell: FileCell) => unknown }>> =
+  {
+    text: { element: { type: "BYTE_ARRAY", converted_type: "UTF8" }, physical: (cell) => cell },
+    integer: { element: { type: "INT64" }, physical: wide },
+    real: { element: { type: "DOUBLE" }, physical: (cell) => cell },
+    boolean: { element: { type: "BOOLEAN" }, physical: (cell) => cell },
+    date: {
+      element: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } },
+      // Days since 1970.
+      physical: (cell) => (typeof cell === "string" ? Date.parse(cell) / day_ms : null),
     },
-    physical: wide,
-  },
-};
+    moment: {
+      element: {
+        type: "INT64",
+        converted_type: "TIMESTAMP_MILLIS",
+        logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+      },
+      physical: wide,
+    },
+  };
 
-function wide(cell: Cell): bigint | null {
+function wide(cell: FileCell): bigint | null {
   return typeof cell === "number" ? BigInt(cell) : null;
 }
 

@@ -3,7 +3,7 @@ import type { Static, TObject } from "@sinclair/typebox";
 import { RecentlyUsed } from "../recently-used.ts";
 import { type Identifies, identifiedBy } from "../records/identifying.ts";
 import type { Item } from "../records/items.ts";
-import type { Cell, Column, Row } from "./column.ts";
+import type { FileCell, FileColumn, FileRow } from "./column.ts";
 
 /**
  * Takes identifiers out of rows, by what the columns say of themselves (src/records/identifying.ts): fields that tell of persons are left out, and homes,
@@ -60,7 +60,7 @@ export class Pseudonyms {
 
   /** A record without identifiers: where a field tells of a person it is null. */
   record<Schema extends TObject>(schema: Schema, record: Static<Schema>): Static<Schema> {
-    const values = record as Record<string, Cell>;
+    const values = record as Record<string, FileCell>;
     return Object.fromEntries(
       Object.entries(schema.properties).map(([name, field]) => {
         const identifies = identifiedBy(field);
@@ -79,19 +79,19 @@ export class Pseudonyms {
   }
 
   /** The columns that stay. */
-  columns(columns: readonly Column[]): Column[] {
+  columns(columns: readonly FileColumn[]): FileColumn[] {
     return columns.filter(({ identifies }) => identifies !== "person");
   }
 
   /** Makes rows without identifiers of rows with these columns. */
-  rows(columns: readonly Column[]): (row: Row) => Row {
+  rows(columns: readonly FileColumn[]): (row: FileRow) => FileRow {
     const makers = columns.flatMap(({ name, identifies }, at) =>
-      identifies === "person" ? [] : [(row: Row) => this.#shown(name, identifies, row[at] ?? null)],
+      identifies === "person" ? [] : [(row: FileRow) => this.#shown(name, identifies, row[at] ?? null)],
     );
     return (row) => makers.map((make) => make(row));
   }
 
-  #shown(name: string, identifies: Exclude<Identifies, "person">, cell: Cell): Cell {
+  #shown(name: string, identifies: Exclude<Identifies, "person">, cell: FileCell): FileCell {
     if (cell === null || identifies === "nobody") return cell;
     if (typeof identifies === "object")
       return identifies.isKnown(String(cell)) ? cell : `${name}-${this.#number(`${name} ${cell}`)}`;

@@ -3,10 +3,10 @@ import type { SeriesName } from "../series.ts";
 import type { SourceRow } from "./column.ts";
 
 /** Readings for the files of a download, wherever they are kept. */
-export interface Readings {
+export interface ReadingSource {
   /** Readings of a series of an item from old to new, a bounded number at a time. */
-  oldestFirst(series: SeriesName, item: Item): Batches;
+  oldestFirst(series: SeriesName, item: Item): ReadingBatches;
 }
 
 /** Each batch may be empty. */
-export type Batches = Iterable<readonly SourceRow[]> | AsyncIterable<readonly SourceRow[]>;
+export type ReadingBatches = Iterable<readonly SourceRow[]> | AsyncIterable<readonly SourceRow[]>;

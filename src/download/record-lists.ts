@@ -2,7 +2,7 @@ import { type TObject, Type } from "@sinclair/typebox";
 import { kindNames } from "../kinds.ts";
 import { ItemType } from "../records/items.ts";
 import { definitionOf, ownerField, recordPaths, recordTable } from "../records/record-table.ts";
-import { type Answers, type ListRecord, pagesOf } from "./answers.ts";
+import { type InterfaceReader, type ListRecord, pagesOf } from "./answers.ts";
 import { columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
@@ -48,7 +48,7 @@ export const recordLists: readonly RecordList[] = [
  * @returns how many records; undefined, and no file, where the interface doesn't have the list
  */
 export async function writeList(options: {
-  answers: Answers;
+  answers: InterfaceReader;
   list: RecordList;
   /** Of the file, without ending. */
   path: string;
@@ -66,7 +66,10 @@ export async function writeList(options: {
 }
 
 /** All records of a list, a page at a time; not even an empty page where there is no such list. */
-export async function* recordsOf(answers: Answers, list: RecordList): AsyncGenerator<readonly ListRecord[]> {
+export async function* recordsOf(
+  answers: InterfaceReader,
+  list: RecordList,
+): AsyncGenerator<readonly ListRecord[]> {
   for await (const paths of pathsOf(answers, list)) {
     // Without any owner nothing can be asked, and there are no records.
     if (paths.length === 0) yield [];
@@ -75,7 +78,7 @@ export async function* recordsOf(answers: Answers, list: RecordList): AsyncGener
 }
 
 /** The list's own paths; for lists of owners, one for each owner of each page of owners. */
-async function* pathsOf(answers: Answers, list: RecordList): AsyncGenerator<readonly string[]> {
+async function* pathsOf(answers: InterfaceReader, list: RecordList): AsyncGenerator<readonly string[]> {
   const { owner } = list;
   if (owner === undefined) {
     yield list.paths;

@@ -3,9 +3,9 @@ import { OperatorError } from "../errors.ts";
 import { Provenance } from "../provenance.ts";
 import type { ReadingNumber } from "../reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
-import type { Answers } from "./answers.ts";
-import type { HeldReadings, HeldRow, ItemSeries } from "./held-readings.ts";
-import type { Span } from "./span.ts";
+import type { InterfaceReader } from "./answers.ts";
+import type { HeldReadings, HeldRow, SeriesOfItem } from "./held-readings.ts";
+import type { SecondsSpan } from "./span.ts";
 
 /**
  * Receives what has arrived of a series of an item since the last page that is held, page by page: afterwards every reading
@@ -15,11 +15,11 @@ import type { Span } from "./span.ts";
  * @returns false where the server has no such series or item
  */
 export async function bringUpToDate(options: {
-  answers: Answers;
+  answers: InterfaceReader;
   held: HeldReadings;
-  of: ItemSeries;
+  of: SeriesOfItem;
   itemname: string;
-  span: Span;
+  span: SecondsSpan;
   /** Told of every page, with the readings it added. */
   onPage: (count: number) => void;
 }): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function bringUpToDate(options: {
 }
 
 /** The beginning of a span, as `since` says it. */
-function beginning({ since_s, until_s }: Span): string {
+function beginning({ since_s, until_s }: SecondsSpan): string {
   if (until_s !== undefined) return `@${since_s ?? 0}/${until_s}`;
   return since_s === undefined ? "" : `@${since_s}`;
 }

@@ -4,7 +4,7 @@ import { columnsOfSeries, readingRows } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { HomeZones, Timezone } from "./home-zones.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
-import type { Readings } from "./readings.ts";
+import type { ReadingSource } from "./readings.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { writeTable } from "./table-file.ts";
 
@@ -19,7 +19,7 @@ export async function writeSeries(options: {
   path: string;
   series: SeriesName;
   items: readonly Item[];
-  readings: Readings;
+  readings: ReadingSource;
   zones: HomeZones;
   timezone?: Timezone | undefined;
   format: Format;

@@ -1,5 +1,5 @@
 /** Whole unix seconds: from `since_s`, and below `until_s`. */
-export interface Span {
+export interface SecondsSpan {
   readonly since_s?: number | undefined;
   readonly until_s?: number | undefined;
 }
@@ -11,8 +11,8 @@ export interface AskedMoments {
 }
 
 /** A span that is the same everywhere, or the one that it is in a time zone. */
-export type AskedSpan = Span | ((zone: string) => Span);
+export type AskedSpan = SecondsSpan | ((zone: string) => SecondsSpan);
 
-export function spanIn(asked: AskedSpan, zone: string): Span {
+export function spanIn(asked: AskedSpan, zone: string): SecondsSpan {
   return typeof asked === "function" ? asked(zone) : asked;
 }

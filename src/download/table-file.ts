@@ -1,4 +1,4 @@
-import type { Column, Encoder, Row } from "./column.ts";
+import type { Encoder, FileColumn, FileRow } from "./column.ts";
 import { type Format, formats } from "./format.ts";
 import { PartFile } from "./part-file.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
@@ -8,7 +8,7 @@ export interface TableFileOptions {
   /** Of the file, with its ending. */
   readonly path: string;
   readonly format: Format;
-  readonly columns: readonly Column[];
+  readonly columns: readonly FileColumn[];
   readonly stamp: StampForm;
   /** Takes identifiers out of columns and rows; undefined: they stay. */
   readonly pseudonyms: Pseudonyms | undefined;
@@ -18,7 +18,7 @@ export interface TableFileOptions {
 export class TableFile implements AsyncDisposable {
   readonly #file: PartFile;
   readonly #encoder: Encoder;
-  readonly #shown: ((row: Row) => Row) | undefined;
+  readonly #shown: ((row: FileRow) => FileRow) | undefined;
   #rows = 0;
 
   private constructor({ format, columns, stamp, pseudonyms }: TableFileOptions, file: PartFile) {
@@ -35,7 +35,7 @@ export class TableFile implements AsyncDisposable {
   }
 
   /** @throws OperatorError when the file cannot be written; so does `finish` */
-  async add(rows: readonly Row[]): Promise<void> {
+  async add(rows: readonly FileRow[]): Promise<void> {
     this.#rows += rows.length;
     await this.#file.put(this.#encoder.encode(this.#shown === undefined ? rows : rows.map(this.#shown)));
   }
@@ -62,7 +62,7 @@ export class TableFile implements AsyncDisposable {
  */
 export async function writeTable(
   options: TableFileOptions,
-  batches: AsyncIterable<readonly Row[]>,
+  batches: AsyncIterable<readonly FileRow[]>,
 ): Promise<number | undefined> {
   await using file = await TableFile.begin(options);
   let any = false;

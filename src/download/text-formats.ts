@@ -1,6 +1,6 @@
 import { spreadsheetText } from "../csv-text.ts";
 import { plainJson, plainLines } from "../plain-text.ts";
-import type { Cell, Column, Encoder, Row } from "./column.ts";
+import type { Encoder, FileCell, FileColumn, FileRow } from "./column.ts";
 import { type StampForm, stampForms } from "./stamp-form.ts";
 
 /**
@@ -8,30 +8,30 @@ import { type StampForm, stampForms } from "./stamp-form.ts";
  * is an empty field; a text without characters is `""`. A text that a spreadsheet would compute has an apostrophe before it (csv-text.ts),
  * and control characters are left out.
  */
-export function csv(columns: readonly Column[], stamp: StampForm): Encoder {
+export function csv(columns: readonly FileColumn[], stamp: StampForm): Encoder {
   const text = columns.map(({ type }) => type === "text");
-  const safe = (cell: Cell, at: number) =>
+  const safe = (cell: FileCell, at: number) =>
     text[at] && typeof cell === "string" ? spreadsheetText(plainLines(cell)) : cell;
-  const line = (cells: Row) => `${cells.map((cell, at) => field(safe(cell, at))).join(",")}\r\n`;
+  const line = (cells: FileRow) => `${cells.map((cell, at) => field(safe(cell, at))).join(",")}\r\n`;
   return encoder(columns, stamp, { head: line(columns.map(({ name }) => name)), line });
 }
 
 /** One JSON object a line, with a member for each column; control characters in a text are escapes. */
-export function ndjson(columns: readonly Column[], stamp: StampForm): Encoder {
-  const line = (cells: Row) =>
+export function ndjson(columns: readonly FileColumn[], stamp: StampForm): Encoder {
+  const line = (cells: FileRow) =>
     `${plainJson(Object.fromEntries(columns.map(({ name }, at) => [name, cells[at] ?? null])))}\n`;
   return encoder(columns, stamp, { head: "", line });
 }
 
 /** The encoder of a format that has a line for each row, its moments in the form that was asked for. */
 function encoder(
-  columns: readonly Column[],
+  columns: readonly FileColumn[],
   stamp: StampForm,
-  { head, line }: { head: string; line: (cells: Row) => string },
+  { head, line }: { head: string; line: (cells: FileRow) => string },
 ): Encoder {
   const utf8 = new TextEncoder();
   const show = columns.map(({ type }) => (type === "moment" ? stampForms[stamp] : undefined));
-  const shown = (row: Row) =>
+  const shown = (row: FileRow) =>
     row.map((cell, at) => (typeof cell === "number" ? (show[at]?.(cell) ?? cell) : cell));
   return {
     head: () => utf8.encode(head),
@@ -40,7 +40,7 @@ function encoder(
   };
 }
 
-function field(cell: Cell): string {
+function field(cell: FileCell): string {
   if (cell === null) return "";
   if (typeof cell !== "string") return String(cell);
   return cell === "" || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

@@ -4,7 +4,7 @@ import type { EpochAt } from "./at.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 
 /** Readings of an epoch that are told, with their first and last stamp, unix milliseconds. An empty name: nobody knows the epoch. */
-export interface Told {
+export interface EpochTally {
   readonly epoch: string;
   readonly readings: number;
   readonly first_ms: number;
@@ -22,11 +22,11 @@ export interface PackageAt {
 }
 
 /** Counts readings by epoch. */
-export class Tally {
-  readonly #byEpoch = new Map<string, Told>();
+export class EpochTallies {
+  readonly #byEpoch = new Map<string, EpochTally>();
 
   add(epoch: string, stamp_ms: number): void {
-    const { readings, first_ms, last_ms } = this.#byEpoch.get(epoch) ?? nothing;
+    const { readings, first_ms, last_ms } = this.#byEpoch.get(epoch) ?? noneYet;
     this.#byEpoch.set(epoch, {
       epoch,
       readings: readings + 1,
@@ -35,16 +35,16 @@ export class Tally {
     });
   }
 
-  get told(): Told[] {
+  get told(): EpochTally[] {
     return [...this.#byEpoch.values()];
   }
 }
 
-const nothing = { readings: 0, first_ms: Number.POSITIVE_INFINITY, last_ms: Number.NEGATIVE_INFINITY };
+const noneYet = { readings: 0, first_ms: Number.POSITIVE_INFINITY, last_ms: Number.NEGATIVE_INFINITY };
 
 /** Sums up what is told of each series of the items of a package. */
 export function packageAt(
-  readings: { told(of: { series: SeriesName; item: number }): Told[] },
+  readings: { told(of: { series: SeriesName; item: number }): EpochTally[] },
   epochs: readonly EpochAt[],
   items: readonly Item[],
   {

@@ -2,10 +2,10 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../clock.ts";
 import { isServerAddress } from "../config/server-address.ts";
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { hour_ms } from "../durations.ts";
 import { messageOf, OperatorError } from "../errors.ts";
-import { type Bounds, DecodingFault, decodeJson } from "../json-decoder.ts";
+import { type DecodingBounds, DecodingFault, decodeJson } from "../json-decoder.ts";
 import { type Answered, type Failed, TryAgainLater } from "./outcome.ts";
 import { pause, RateLimiter } from "./rate-limiter.ts";
 import { type Fetch, type HttpRequest, requestOnce } from "./request.ts";
@@ -22,11 +22,11 @@ export interface ClientRequest {
   /** Statuses that are an answer too, besides those from 200 to 299. */
   readonly accept?: readonly number[];
   /** Bounds of the answer, where it is a success. */
-  readonly answer: Bounds;
+  readonly answer: DecodingBounds;
 }
 
 /** An answer with the bounds that hold for what is read of it. */
-export type BoundedAnswer = Answered & { readonly bounds: Bounds };
+export type BoundedAnswer = Answered & { readonly bounds: DecodingBounds };
 
 /** Sent as it is. `coding`: its Content-Encoding. */
 export interface Body {
@@ -300,7 +300,7 @@ function remedyIn({ body }: Answered): string | undefined {
 /** Compiling takes milliseconds, and a central that reads a thousand gateways asks each by a client of its own. */
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
-const refusalBounds = bounds.refusal;
+const refusalBounds = decodingBounds.refusal;
 const compress_bytes_min = 1_024;
 /** For one request, with those after which the server said when to come back. */
 const attempts_max = 100;

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { codingOf, codings, DecodingFault, expand, readAtMost } from "../json-decoder.ts";
 import { type Outcome, UntrustedCertificate } from "./outcome.ts";
@@ -156,7 +156,7 @@ async function bodyOf(
 /** The words of an answer that is no success; none where they are not to be read. */
 async function refusalOf(response: Response, timeouts: Timeouts): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    return await readWithin(response, timeouts, bounds.refusal.bytes_max);
+    return await readWithin(response, timeouts, decodingBounds.refusal.bytes_max);
   } catch (thrown) {
     if (thrown instanceof DecodingFault) return new Uint8Array();
     throw thrown;

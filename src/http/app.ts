@@ -20,14 +20,14 @@ export interface App {
   /** Bytes of the largest body that any of its routes takes, as it comes over the wire; absent: it reads none. */
   readonly body_bytes_max?: number;
   /** An HTML page that says a refusal to a browser, where it takes one; absent: the Error body is all there is. */
-  refusalPage?(refusal: Refusal): Promise<Page>;
+  refusalPage?(refusal: RequestRefusal): Promise<RefusalPage>;
   /** The routes, by their whole paths. */
   routes(context: AppContext): AnyElysia;
   /** Ends what would go on for as long as somebody listens, so that the server can stop. */
   stop?(): void;
 }
 
-export interface Refusal {
+export interface RequestRefusal {
   readonly status: number;
   readonly message: string;
   /** Seconds after which it may be asked again. */
@@ -36,7 +36,7 @@ export interface Refusal {
   readonly busy: boolean;
 }
 
-export interface Page {
+export interface RefusalPage {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
 }

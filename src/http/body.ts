@@ -3,9 +3,9 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import {
-  type Bounds,
   codingOf,
   codings,
+  type DecodingBounds,
   DecodingFault,
   decodeJson,
   expand,
@@ -32,7 +32,7 @@ export interface BodyForm<Body> {
  */
 export function jsonForm<Schema extends TSchema>(
   schema: Schema,
-  bounds: Bounds & { readonly sent_bytes_max: number },
+  bounds: DecodingBounds & { readonly sent_bytes_max: number },
 ): BodyForm<Static<Schema>> {
   const check = TypeCompiler.Compile(schema);
   return {
@@ -95,7 +95,7 @@ export async function readBody(
   }
 }
 
-function decoded(bytes: Uint8Array, bounds: Bounds, coding: string): unknown {
+function decoded(bytes: Uint8Array, bounds: DecodingBounds, coding: string): unknown {
   try {
     return decodeJson(expand(bytes, coding, bounds.bytes_max), bounds);
   } catch (thrown) {

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { networkOf } from "./attempts.ts";
-import { type Cost, type CostName, costTable, type Scale } from "./costs.ts";
+import { type Cost, type CostName, costTable, type MachineScale } from "./costs.ts";
 import { HttpError } from "./errors.ts";
 import { isStream, onceSent } from "./sending.ts";
 
@@ -21,7 +21,7 @@ export interface Caller {
 export class Budget {
   readonly #queues: ReadonlyMap<CostName, Queue>;
 
-  constructor({ clock, scale }: { clock: Clock; scale: Scale }) {
+  constructor({ clock, scale }: { clock: Clock; scale: MachineScale }) {
     const names = Object.keys(costTable) as CostName[];
     this.#queues = new Map(names.map((name) => [name, new Queue(costTable[name][scale], clock)]));
   }

@@ -26,7 +26,7 @@ const share = 4;
  * accepts nobody. Bun accepts whatever comes and asks nobody, so the connections are counted four times a second, and while some have to be
  * closed a hundred times. Those on which no byte has passed for longest go first. One with a request under way stays: `requests_max` bounds these.
  */
-export class Connections {
+export class ClientConnections {
   readonly #bounds: ConnectionBounds;
   readonly #clock: Clock;
   readonly #log: Log;

@@ -4,12 +4,12 @@ import { sent } from "./sending.ts";
  * How a body is compressed on its way (RFC 9110 §8.4.1, RFC 8878). Both compress at their fastest: a page of 1,000
  * events shrinks to an eighth in 0.05 ms, less than it takes to hand it to another thread.
  */
-export const codings = {
+export const encoders = {
   zstd: (bytes) => Bun.zstdCompressSync(bytes, { level: 1 }) as Uint8Array<ArrayBuffer>,
   gzip: (bytes) => Bun.gzipSync(bytes, { level: 1, library: "libdeflate" }),
 } as const satisfies Record<string, (bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>>;
 
-export type Coding = keyof typeof codings;
+export type Coding = keyof typeof encoders;
 
 /** A response of a text, compressed where it is large and the client takes that. */
 export function textResponse(
@@ -21,7 +21,7 @@ export function textResponse(
   const { coding } = readAcceptEncoding(acceptEncoding);
   const bytes = new TextEncoder().encode(text);
   const plain = coding === undefined || bytes.length < large_bytes;
-  const response = sent(plain ? bytes : codings[coding](bytes), {
+  const response = sent(plain ? bytes : encoders[coding](bytes), {
     headers: { Vary: "Accept-Encoding", ...headers },
     status,
   });

@@ -120,4 +120,4 @@ export const costTable = {
 export type CostName = keyof typeof costTable;
 
 /** The two sizes of machine that the table has a budget for. */
-export type Scale = "gateway" | "central";
+export type MachineScale = "gateway" | "central";

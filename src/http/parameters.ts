@@ -16,7 +16,7 @@ export interface ParameterReader<Values> {
 }
 
 /** Values by name as they were given: several where a name was given more than once, null where it cannot be decoded. */
-export type Given = Readonly<Record<string, string | readonly unknown[] | null | undefined>>;
+export type GivenParameters = Readonly<Record<string, string | readonly unknown[] | null | undefined>>;
 
 /**
  * Reads the parameters of a query, defaults filled in. Refuses, by its name, the first one that is missing, malformed, out
@@ -30,7 +30,7 @@ export function queryReader<Schema extends TObject>(
   exclusive: Readonly<Record<string, readonly string[]>> = {},
 ): ParameterReader<Static<Schema>> {
   const known = Object.keys(schema.properties);
-  const refuseOthers = (given: Given) => {
+  const refuseOthers = (given: GivenParameters) => {
     const other = Object.keys(given).find((name) => !known.includes(name));
     if (other !== undefined) throw unknownParameter(other, known);
   };
@@ -59,16 +59,16 @@ export function pathReader<Schema extends TObject>(schema: Schema): ParameterRea
 
 function readerOf<Schema extends TObject>(
   { properties }: Schema,
-  check: ((given: Given) => void) | undefined,
-  read: (name: string, property: ParameterSchema, given: Given) => unknown,
+  check: ((given: GivenParameters) => void) | undefined,
+  read: (name: string, property: ParameterSchema, given: GivenParameters) => unknown,
 ): ParameterReader<Static<Schema>> {
   const validate = (given: unknown) => {
     const values: Record<string, unknown> = {};
     for (const [name, property] of Object.entries(properties as Record<string, ParameterSchema>)) {
-      const value = read(name, property, (given ?? {}) as Given);
+      const value = read(name, property, (given ?? {}) as GivenParameters);
       if (value !== undefined) values[name] = value;
     }
-    check?.((given ?? {}) as Given);
+    check?.((given ?? {}) as GivenParameters);
     return { value: values as Static<Schema> };
   };
   return { "~standard": { version: 1, vendor: "lintel", validate } };
@@ -103,7 +103,7 @@ export function queryIn(url: string): string {
 }
 
 /** The parameters of a query by name. */
-export function givenIn(text: string): Given {
+export function givenIn(text: string): GivenParameters {
   const given: Record<string, string | readonly unknown[] | null> = Object.create(null);
   for (const [name, all] of Map.groupBy(decodeQuery(text), ([name]) => name))
     given[name] = all.length === 1 ? (all[0]?.[1] ?? null) : all;

@@ -12,7 +12,7 @@ import { errorTable, HttpError } from "./errors.ts";
 export function refusalOf(
   thrown: unknown,
   { method, path, address }: RefusedRequest,
-  { log, outages, crowding }: { log: Log; outages: Outages; crowding: Crowding },
+  { log, outages, crowding }: { log: Log; outages: StoreOutages; crowding: Crowding },
 ): Response {
   if (thrown instanceof StoreOutage) return responseTo(outages.met(thrown, method));
   const error = thrown instanceof HttpError ? thrown : new HttpError("unknown", {});
@@ -82,7 +82,7 @@ function pathForLog(path: string): string {
  * are refused meanwhile. A full disk still answers readers, so an outage of the whole store is over when a request of the same method goes well. One of
  * a part is over when the part says so: what goes well meanwhile may be on another.
  */
-export class Outages {
+export class StoreOutages {
   readonly #clock: Clock;
   readonly #log: Log;
   /** By the method of the request that met it, or by the part. */

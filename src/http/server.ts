@@ -6,16 +6,16 @@ import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { RecentlyUsed } from "../recently-used.ts";
 import type { Store } from "../store/store.ts";
-import { type App, addressOf, appOf, makeRoutable, type Page, pathIn, type Refuse } from "./app.ts";
+import { type App, addressOf, appOf, makeRoutable, pathIn, type RefusalPage, type Refuse } from "./app.ts";
 import { Attempts, networkOf } from "./attempts.ts";
 import { Authorization } from "./authorization.ts";
 import { Budget } from "./budget.ts";
-import { boundsWithin, Connections } from "./connections.ts";
-import type { Scale } from "./costs.ts";
+import { boundsWithin, ClientConnections } from "./connections.ts";
+import type { MachineScale } from "./costs.ts";
 import { type ErrorRecord, errorTable, HttpError } from "./errors.ts";
 import { configuredSettings, listen, readTls, type SettingNames } from "./listening.ts";
 import { protect } from "./protection.ts";
-import { Crowding, isBusy, Outages, refusalOf } from "./refusals.ts";
+import { Crowding, isBusy, refusalOf, StoreOutages } from "./refusals.ts";
 import { TokenUses } from "./token-uses.ts";
 
 /** Everything that this program serves, listening on one port. */
@@ -85,7 +85,7 @@ export async function startServer(
     tls?: { certificate: string; key: string };
     apps: readonly App[];
     /** The size of the machine, which the budget of each caller is made for. */
-    scale?: Scale;
+    scale?: MachineScale;
     /** Names of the settings; absent: as in a gateway's configuration. */
     settings?: SettingNames;
   } & Partial<ServerBounds>,
@@ -106,9 +106,9 @@ export async function startServer(
   const uses = new TokenUses({ store, clock, log });
   const attempts = new Attempts({ ...bounds, clock });
   const authorization = new Authorization({ store, clock, realm, attempts, uses });
-  const outages = new Outages({ clock, log });
+  const outages = new StoreOutages({ clock, log });
   const crowding = new Crowding({ clock });
-  const refusalPages = new RecentlyUsed<Page>({ weight_max: refusal_pages_bytes_max });
+  const refusalPages = new RecentlyUsed<RefusalPage>({ weight_max: refusal_pages_bytes_max });
   const logOf = new Map(apps.map(({ name }) => [name, options.log.named(name)]));
   const refuse: Refuse = async (thrown, request) => {
     const app = apps.find(({ prefix }) => request.path.startsWith(prefix));
@@ -127,7 +127,7 @@ export async function startServer(
   const tls = files && (await readTls(files, { clock, log, settings }));
   const within = boundsWithin(bounds.connections_max);
   const requests_max = Math.min(bounds.requests_max, within.connections_max);
-  const connections = new Connections({ bounds: within, clock, log });
+  const connections = new ClientConnections({ bounds: within, clock, log });
   const server = listen({
     ...bounds,
     ...address,
@@ -163,7 +163,7 @@ function admission(
     connections,
     refuse,
     outages,
-  }: { bounds: ServerBounds; connections: Connections; refuse: Refuse; outages: Outages },
+  }: { bounds: ServerBounds; connections: ClientConnections; refuse: Refuse; outages: StoreOutages },
 ) {
   const { requests_max, url_length_max: length_max } = bounds;
   /** One address has a quarter, as it has of the connections: its requests wait, and others come in meanwhile. */
@@ -205,7 +205,7 @@ function admission(
 async function asPage(
   refusal: Response,
   { refusalPage }: Pick<Required<App>, "refusalPage">,
-  known: RecentlyUsed<Page>,
+  known: RecentlyUsed<RefusalPage>,
 ): Promise<Response> {
   const { message, code } = (await refusal.clone().json()) as ErrorRecord;
   const { status } = refusal;
@@ -240,7 +240,7 @@ function tooBusy(): HttpError {
 
 async function stop(options: {
   server: Server<undefined>;
-  connections: Connections;
+  connections: ClientConnections;
   clock: Clock;
   uses: TokenUses;
   stop_ms: number;

@@ -3,7 +3,7 @@ import { plainJson, shortLine } from "../plain-text.ts";
 import type { RecordType } from "../records/record-table.ts";
 
 /** One thing that is wrong with a file of records. */
-export interface Fault {
+export interface FileFault {
   /** As the file was named. */
   readonly file: string;
   /** From 1; the line on which the faulty value stands. */
@@ -17,7 +17,7 @@ export interface Fault {
 }
 
 /** `items.csv:17: items itemid: "1.5" is given, a whole number expected`: one line a fault. */
-export function faultText({ file, line, record, field, given, expected }: Fault): string {
+export function faultText({ file, line, record, field, given, expected }: FileFault): string {
   const what = [record, field].filter((word) => word !== undefined).join(" ");
   const place = `${file}:${line}: ${what === "" ? "" : `${what}: `}`;
   return given === undefined ? `${place}${expected}` : `${place}${given} is given, ${expected} expected`;
@@ -45,17 +45,17 @@ export function unknownField(name: string, known: readonly string[]): { field: s
 }
 
 /** Gathers faults: all are counted, the first `kept_max` that are found are kept. */
-export class Faults {
+export class FileFaults {
   count = 0;
-  readonly #kept: Fault[] = [];
+  readonly #kept: FileFault[] = [];
 
-  add(fault: Fault): void {
+  add(fault: FileFault): void {
     this.count += 1;
     if (this.#kept.length < kept_max) this.#kept.push(fault);
   }
 
   /** The kept ones, file by file in the order given, each from its first line on. */
-  inOrder(files: readonly string[]): Fault[] {
+  inOrder(files: readonly string[]): FileFault[] {
     return this.#kept.toSorted(
       (one, other) => files.indexOf(one.file) - files.indexOf(other.file) || one.line - other.line,
     );
@@ -70,7 +70,7 @@ export class ImportRefused extends Error {
     /** All that were found. */
     readonly count: number,
     /** The first of them, at most 1,000. */
-    readonly faults: readonly Fault[],
+    readonly faults: readonly FileFault[],
   ) {
     super(`${count} faults in the files`);
   }

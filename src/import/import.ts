@@ -1,19 +1,19 @@
 import {
   definitionOf,
   identityOf,
+  type PlacementRule,
   type RecordType,
-  type StayRule,
   type StoredRecord,
 } from "../records/record-table.ts";
 import type { Imported, ImportedRecord } from "../store/record-store.ts";
 import type { ImportStore } from "./empty-store.ts";
-import { type Fault, Faults, givenText, ImportRefused } from "./fault.ts";
+import { type FileFault, FileFaults, givenText, ImportRefused } from "./fault.ts";
 import { type FileFormat, formatOf } from "./file-format.ts";
 import { jsonRecords, ndjsonRecords } from "./json-records.ts";
-import { Ledger, type Place } from "./ledger.ts";
+import { type FileLine, Ledger } from "./ledger.ts";
 import { lineOf, type RawReceiver, type RawRecord } from "./raw-record.ts";
 import { recordCheck } from "./record-check.ts";
-import { Stays } from "./stays.ts";
+import { ImportedPlacements } from "./stays.ts";
 import { bytesOf, type TextBlock, textBlocks, UnreadableFile, wholeText } from "./text-blocks.ts";
 
 export interface ImportOptions extends TakeOptions {
@@ -92,11 +92,11 @@ interface Found {
 }
 
 class ImportRun {
-  readonly faults = new Faults();
+  readonly faults = new FileFaults();
   readonly #sources: readonly Source[];
   readonly #options: TakeOptions;
   readonly #ledger: Ledger;
-  readonly #stays = new Stays();
+  readonly #stays = new ImportedPlacements();
   readonly #checks = new Map<RecordType, ReturnType<typeof recordCheck>>();
   readonly #bytesTotal: number;
   #records = 0;
@@ -200,7 +200,7 @@ class ImportRun {
   #accept(found: Found): void {
     const { file, raw, record, identity } = found;
     const { type, line } = raw;
-    const faults: Fault[] = [];
+    const faults: FileFault[] = [];
     const fault = (field: string, expected: string) =>
       faults.push(faultOf(found, field, givenText(record[field]), expected));
     if (identity !== undefined) {
@@ -271,19 +271,19 @@ class ImportRun {
     for await (const { type, place, field, before } of this.#stays.contradictions(this.#options.store)) {
       const other =
         "place" in before ? at(this.#ledger.unpack(before.place)) : `the store: ${before.inStore}`;
-      const expected = `${stayWords[definitionOf(type).stays?.what ?? "place"]} (as in ${other}): end that one first`;
+      const expected = `${contradictionWords[definitionOf(type).stays?.what ?? "place"]} (as in ${other}): end that one first`;
       this.faults.add({ ...this.#ledger.unpack(place), record: type, field, expected });
     }
   }
 }
 
-const stayWords: Readonly<Record<StayRule["what"], string>> = {
+const contradictionWords: Readonly<Record<PlacementRule["what"], string>> = {
   place: "the item is in another home at that time",
   holder: "another subject has the item at that time",
   enrollment: "the subject is enrolled in the project at that time already",
 };
 
-function faultOf({ file, raw }: Found, field: string, given: string, expected: string): Fault {
+function faultOf({ file, raw }: Found, field: string, given: string, expected: string): FileFault {
   return { file, line: lineOf(raw, field), record: raw.type, field, given, expected };
 }
 
@@ -299,7 +299,7 @@ async function* watched(file: string, receiver: RawReceiver): AsyncGenerator<Tex
   }
 }
 
-function at({ file, line }: Place): string {
+function at({ file, line }: FileLine): string {
   return `${file}:${line}`;
 }
 

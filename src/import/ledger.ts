@@ -8,7 +8,7 @@ import {
 import { normalAddress } from "../store/address.ts";
 
 /** A line of one of the files. */
-export interface Place {
+export interface FileLine {
   readonly file: string;
   readonly line: number;
 }
@@ -38,7 +38,7 @@ export class Ledger {
   }
 
   /** Where this record stands already; undefined, and noted, if it is new. */
-  identify(type: RecordType, identity: string, place: Place): Place | undefined {
+  identify(type: RecordType, identity: string, place: FileLine): FileLine | undefined {
     const of = entry(this.#identities, type, () => new Map<string, number>());
     const before = of.get(identity);
     if (before !== undefined) return this.unpack(before);
@@ -47,7 +47,7 @@ export class Ledger {
   }
 
   /** Where the record of this identity stands. */
-  placeOf(type: RecordType, identity: string): Place | undefined {
+  placeOf(type: RecordType, identity: string): FileLine | undefined {
     const packed = this.#identities.get(type)?.get(identity);
     return packed === undefined ? undefined : this.unpack(packed);
   }
@@ -58,8 +58,8 @@ export class Ledger {
   }
 
   /** Values that this record shares with an earlier one although they must be unique, and the place of that one. */
-  claim(type: RecordType, record: StoredRecord, place: Place): { unique: Unique; before: Place }[] {
-    const shared: { unique: Unique; before: Place }[] = [];
+  claim(type: RecordType, record: StoredRecord, place: FileLine): { unique: Unique; before: FileLine }[] {
+    const shared: { unique: Unique; before: FileLine }[] = [];
     const { unique: everywhere = [], uniqueInFiles = [] } = definitionOf(type);
     for (const unique of [...everywhere, ...uniqueInFiles]) {
       const value = uniqueValue(unique, record, uniqueInFiles.includes(unique));
@@ -108,11 +108,11 @@ export class Ledger {
   }
 
   /** A place as one number: two hundred thousand objects would be a lot of memory for two hundred thousand lines. */
-  pack({ file, line }: Place): number {
+  pack({ file, line }: FileLine): number {
     return this.#files.indexOf(file) * lines_max + line;
   }
 
-  unpack(packed: number): Place {
+  unpack(packed: number): FileLine {
     return { file: this.#files[Math.floor(packed / lines_max)] ?? "", line: packed % lines_max };
   }
 }

@@ -1,16 +1,16 @@
 import {
   definitionOf,
   identityOf,
+  type PlacementRule,
   type RecordType,
   recordTypes,
-  type StayRule,
   type StoredRecord,
 } from "../records/record-table.ts";
 import { momentIn } from "../records/rules.ts";
 import type { ImportStore } from "./empty-store.ts";
 
 /** A record that says from when to when something is somewhere. */
-interface Stay {
+interface DatedPlacement {
   readonly type: RecordType;
   readonly at: unknown;
   /** Unix milliseconds, the end not included. */
@@ -30,8 +30,8 @@ export interface Contradiction {
 }
 
 /** Where things are at what times, by the files and then by the store: an item is in one home, and in the hands of one subject. */
-export class Stays {
-  readonly #byThing = new Map<StayRule["what"], Map<string, Stay[]>>();
+export class ImportedPlacements {
+  readonly #byThing = new Map<PlacementRule["what"], Map<string, DatedPlacement[]>>();
   readonly #identities = new Map<RecordType, Set<string>>();
 
   /** Notes a record of the files; `place` is packed. */
@@ -41,9 +41,9 @@ export class Stays {
     const identities = this.#identities.get(type) ?? new Set();
     this.#identities.set(type, identities.add(identityOf(type, record)));
     const thing = thingOf(rule, record);
-    const stay = stayOf(type, rule, record);
+    const stay = placementOf(type, rule, record);
     if (stay === undefined) return;
-    const things = this.#byThing.get(rule.what) ?? new Map<string, Stay[]>();
+    const things = this.#byThing.get(rule.what) ?? new Map<string, DatedPlacement[]>();
     this.#byThing.set(rule.what, things);
     const stays = things.get(thing);
     if (stays === undefined) things.set(thing, [{ ...stay, place }]);
@@ -63,7 +63,11 @@ export class Stays {
   }
 
   /** Records of the store stand unless the files have them too. */
-  async #addStored(what: StayRule["what"], things: Map<string, Stay[]>, store: ImportStore): Promise<void> {
+  async #addStored(
+    what: PlacementRule["what"],
+    things: Map<string, DatedPlacement[]>,
+    store: ImportStore,
+  ): Promise<void> {
     for (const type of recordTypes) {
       const rule = definitionOf(type).stays;
       if (rule?.what !== what) continue;
@@ -71,15 +75,15 @@ export class Stays {
       const replaced = this.#identities.get(type);
       for (const record of await store.recordsWith(type, rule.of[0] ?? "", numbers)) {
         const stays = things.get(thingOf(rule, record));
-        const stay = replaced?.has(identityOf(type, record)) ? undefined : stayOf(type, rule, record);
+        const stay = replaced?.has(identityOf(type, record)) ? undefined : placementOf(type, rule, record);
         if (stay !== undefined) stays?.push(stay);
       }
     }
   }
 }
 
-function* overlapsIn(stays: readonly Stay[]): Generator<Contradiction> {
-  let reach: Stay | undefined;
+function* overlapsIn(stays: readonly DatedPlacement[]): Generator<Contradiction> {
+  let reach: DatedPlacement | undefined;
   for (const stay of stays.toSorted((one, other) => one.from_ms - other.from_ms)) {
     if (reach !== undefined && stay.from_ms < reach.to_ms && (stay.at === undefined || stay.at !== reach.at))
       yield* contradictionOf(stay, reach);
@@ -88,7 +92,7 @@ function* overlapsIn(stays: readonly Stay[]): Generator<Contradiction> {
 }
 
 /** The contradiction of two records that overlap; none where the store has both already, which is not this import's to refuse. */
-function* contradictionOf(one: Stay, other: Stay): Generator<Contradiction> {
+function* contradictionOf(one: DatedPlacement, other: DatedPlacement): Generator<Contradiction> {
   const [told, before] = one.place === undefined ? [other, one] : [one, other];
   if (told.place === undefined) return;
   const { start, at } = definitionOf(told.type).stays ?? { start: "" };
@@ -104,12 +108,16 @@ function* contradictionOf(one: Stay, other: Stay): Generator<Contradiction> {
   };
 }
 
-function thingOf({ of }: StayRule, record: StoredRecord): string {
+function thingOf({ of }: PlacementRule, record: StoredRecord): string {
   return of.map((field) => record[field]).join(" ");
 }
 
 /** Undefined where the record puts nothing anywhere. */
-function stayOf(type: RecordType, rule: StayRule, record: StoredRecord): Stay | undefined {
+function placementOf(
+  type: RecordType,
+  rule: PlacementRule,
+  record: StoredRecord,
+): DatedPlacement | undefined {
   const at = rule.at === undefined ? undefined : record[rule.at];
   if (at === null) return undefined;
   const since = rule.unknownStart === "now" ? now_ms : Number.NEGATIVE_INFINITY;

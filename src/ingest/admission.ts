@@ -1,10 +1,10 @@
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Device, Sighting, Stranger } from "../reading.ts";
+import type { Device, HeardDevice, Stranger } from "../reading.ts";
 import type { AdmissionStore, Admitted, Store } from "../store/store.ts";
 import { Strangers } from "./strangers.ts";
-import { nameOf } from "./validity.ts";
+import { kindAndAddress } from "./validity.ts";
 
 /**
  * Says which devices are listened to that anybody in radio range may be, or claim to be: those of the inventory, and those that were
@@ -59,7 +59,7 @@ export class Admission {
     const { store } = this.#options;
     const changes = store.changes();
     const { inventory, admitted } = await store.admissions();
-    this.#inventory = new Set(inventory.map(nameOf));
+    this.#inventory = new Set(inventory.map(kindAndAddress));
     const all = [...admitted, ...this.#underway.values()];
     this.#admitted = new Map(all.map((one) => [one.address, one]));
     this.#unnamed = [...this.#admitted.values()].filter(({ reason }) => reason !== "hand").length;
@@ -67,7 +67,7 @@ export class Admission {
   }
 
   /** See `Host.admits`. `listener` is the driver that asks. */
-  admits({ device, signal_dbm, welcome = false }: Sighting, listener: string): boolean {
+  admits({ device, signal_dbm, welcome = false }: HeardDevice, listener: string): boolean {
     if (this.#isKnown(device)) return true;
     const { clock, isJoining, onJoined, onStranger } = this.#options;
     if (isJoining() && this.#joined < joined_max && this.#letIn(device, "joining")) {
@@ -93,7 +93,7 @@ export class Admission {
   }
 
   #isKnown(device: Device): boolean {
-    return this.#admitted.has(device.address) || this.#inventory.has(nameOf(device));
+    return this.#admitted.has(device.address) || this.#inventory.has(kindAndAddress(device));
   }
 
   /** Lets a device in that nobody has named; false where as many have come in by themselves as may. */
@@ -111,9 +111,9 @@ export class Admission {
     this.#admitted.set(device.address, admitted);
     this.#underway.set(device.address, admitted);
     this.#unnamed += 1;
-    this.#strangers.forget(nameOf(device));
+    this.#strangers.forget(kindAndAddress(device));
     void this.#keep();
-    log.info(`${nameOf(device)} is let in`);
+    log.info(`${kindAndAddress(device)} is let in`);
     return true;
   }
 

@@ -1,16 +1,16 @@
 import { type Clock, clockQuality } from "../clock.ts";
-import type { Cursor, Gap, Reading } from "../reading.ts";
+import type { BufferCursor, Gap, Reading } from "../reading.ts";
 import {
   type Appended,
   type BootTime,
-  type Fact,
+  type GatewayFact,
   type GatewayStore,
-  type Held,
+  type HeldFact,
   type Notes,
   ReadingRefused,
   type Timeline,
 } from "../store/store.ts";
-import type { Noted, Timed } from "./note-book.ts";
+import type { NotesTaken, Timed } from "./note-book.ts";
 import { dated, moved, placeBoots, Stamper, unixOf, withinTime } from "./stamper.ts";
 
 /**
@@ -68,7 +68,7 @@ export class Dating {
   }
 
   /** The commit of a group: readings with their time, and those that wait for theirs. */
-  prepare(group: readonly Entry[], noted: Noted): Prepared {
+  prepare(group: readonly OfferedFact[], noted: NotesTaken): Prepared {
     const timeline = this.#stamper.settled;
     const now_ms = this.#clock.now().monotonic_ms;
     const readings: Reading[] = [];
@@ -88,7 +88,7 @@ export class Dating {
       dropped: noted.dropped,
       boots: [this.#thisBoot()],
       ...(timeline === undefined
-        ? { held: facts.map((timed): Held => ({ boot, ...timed })) }
+        ? { held: facts.map((timed): HeldFact => ({ boot, ...timed })) }
         : notesOf(facts.map(({ fact, monotonic_ms }) => datedFact(fact, monotonic_ms, timeline)))),
     };
     return { readings, sources, notes, held: timeline === undefined ? facts.length : 0 };
@@ -107,7 +107,7 @@ export class Dating {
     if (this.#waiting === 0 || this.#stamper.settled === undefined) return undefined;
     const boots = await this.#knownBoots();
     const rows = await this.#store.waiting(this.#release_max);
-    const facts: Fact[] = [];
+    const facts: GatewayFact[] = [];
     for (const { boot, monotonic_ms, fact } of rows) {
       const { timeline, bound_ms } = boots.get(boot) ?? {};
       if (timeline === undefined) throw new Error(`${boot} has no time, although a later one has`);
@@ -165,9 +165,9 @@ export class Dating {
 export type DatingStore = Pick<GatewayStore, "append" | "timeKnown" | "waiting" | "deviceOffset">;
 
 /** A reading or gap that a driver wants to have stored. */
-export interface Entry extends Timed {
+export interface OfferedFact extends Timed {
   readonly fact: { readonly reading: Reading } | { readonly gap: Gap };
-  readonly cursor: Cursor | undefined;
+  readonly cursor: BufferCursor | undefined;
 }
 
 export interface Prepared {
@@ -178,7 +178,7 @@ export interface Prepared {
   readonly held: number;
 }
 
-function datedFact(fact: Fact, monotonic_ms: number, timeline: Timeline): Fact {
+function datedFact(fact: GatewayFact, monotonic_ms: number, timeline: Timeline): GatewayFact {
   const unix_ms = withinTime(unixOf(timeline, monotonic_ms));
   if ("reading" in fact) return { reading: dated(fact.reading, timeline) };
   if ("state" in fact) return { state: { ...fact.state, heard_ms: unix_ms } };
@@ -188,7 +188,7 @@ function datedFact(fact: Fact, monotonic_ms: number, timeline: Timeline): Fact {
   return "gap" in fact ? { gap: { ...fact.gap, ...times } } : { listening: { ...fact.listening, ...times } };
 }
 
-function notesOf(facts: readonly Fact[]): Pick<Notes, "states" | "gaps" | "listening"> {
+function notesOf(facts: readonly GatewayFact[]): Pick<Notes, "states" | "gaps" | "listening"> {
   return {
     states: facts.flatMap((fact) => ("state" in fact ? [fact.state] : [])),
     gaps: facts.flatMap((fact) => ("gap" in fact ? [fact.gap] : [])),

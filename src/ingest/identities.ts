@@ -11,7 +11,7 @@ import {
   isSameClaim,
 } from "../identity.ts";
 import type { Log } from "../log.ts";
-import { type Claim, conflictRemedy, type Verdict } from "../reading.ts";
+import { conflictRemedy, type IdentityClaim, type Verdict } from "../reading.ts";
 import type { AdmissionStore, IdentityNotes, IdentityStore } from "../store/store.ts";
 
 /**
@@ -43,7 +43,7 @@ export class Identities {
 
   /** See `Host.identify`. `adds: false` takes a new device for one that may be, and does not keep it. */
   identify(
-    claim: Claim,
+    claim: IdentityClaim,
     driver: string,
     { note = true, adds = note }: { readonly note?: boolean; readonly adds?: boolean } = {},
   ): Verdict {

@@ -2,13 +2,13 @@ import { type Clock, clockQuality } from "../clock.ts";
 import type { DeviceFacts } from "../device-facts.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Cursor, Device, DeviceState, Gap, Reading } from "../reading.ts";
+import type { BufferCursor, Device, DeviceState, Gap, Reading } from "../reading.ts";
 import { type Appended, type IdentityNotes, ReadingRefused } from "../store/store.ts";
-import { Dating, type DatingStore, type Entry, type Prepared } from "./dating.ts";
+import { Dating, type DatingStore, type OfferedFact, type Prepared } from "./dating.ts";
 import { NoteBook } from "./note-book.ts";
 import { Pace, type Pause } from "./pace.ts";
 import { refusalLog } from "./refusal-log.ts";
-import { type Fault, faultOfCursor, faultOfGap, faultOfReading } from "./validity.ts";
+import { faultOfCursor, faultOfGap, faultOfReading, type IntakeFault } from "./validity.ts";
 
 /**
  * Takes readings from drivers and commits them in the order in which they came: at once after a quiet stretch, in
@@ -72,7 +72,7 @@ export class Ingest {
    * is not a possible reading of its series and device, or when the queue is full. `cursor` is committed with it;
    * `listener` is who heard it.
    */
-  accept(reading: Reading, cursor?: Cursor, listener?: string): Promise<void> {
+  accept(reading: Reading, cursor?: BufferCursor, listener?: string): Promise<void> {
     const now = this.#clock.now();
     // By the same clock, so that nothing is lost where a driver has left it out.
     const { monotonic_ms = now.monotonic_ms - (now.unix_ms - reading.stamp_ms) } = reading;
@@ -110,7 +110,7 @@ export class Ingest {
   }
 
   /** Resolves once the gap is on disk; rejects like `accept`. */
-  gap(gap: Gap, cursor?: Cursor): Promise<void> {
+  gap(gap: Gap, cursor?: BufferCursor): Promise<void> {
     const now = this.#clock.now();
     const monotonic_ms = now.monotonic_ms - (now.unix_ms - gap.to_ms);
     const fault = faultOfGap(gap) ?? faultOfCursor(cursor);
@@ -125,7 +125,7 @@ export class Ingest {
     if (this.#dating.loaded && this.#dating.observe()) this.#pace.want();
   }
 
-  #put(entry: Entry, fault: Fault | undefined, remedy: string): Promise<void> {
+  #put(entry: OfferedFact, fault: IntakeFault | undefined, remedy: string): Promise<void> {
     const wrong = this.#closed ? closedFault : fault;
     if (wrong !== undefined) return Promise.reject(this.#refuse(wrong, remedy));
     if (this.#queue.length >= this.#queue_max)
@@ -287,7 +287,7 @@ export class Ingest {
     );
   }
 
-  #refuse(fault: Fault, remedy: string): OperatorError {
+  #refuse(fault: IntakeFault, remedy: string): OperatorError {
     this.#refused += 1;
     this.dropped(fault.name);
     return this.#sayRefused(fault, remedy);
@@ -331,7 +331,7 @@ export interface IngestStatus {
   readonly problem?: string;
 }
 
-interface Queued extends Entry {
+interface Queued extends OfferedFact {
   resolve(): void;
   reject(fault: OperatorError): void;
 }
@@ -342,12 +342,12 @@ interface Problem {
 }
 
 /** The last value of each cursor. */
-function cursorsOf(entries: readonly Pick<Entry, "cursor">[]): Map<string, string> {
+function cursorsOf(entries: readonly Pick<OfferedFact, "cursor">[]): Map<string, string> {
   return new Map(
     entries.flatMap(({ cursor }) => (cursor === undefined ? [] : [[cursor.name, cursor.value]])),
   );
 }
 
 const look_interval_ms = 10_000;
-const closedFault: Fault = { name: "readings after the end", detail: "Lintel is stopping" };
-const fullFault: Fault = { name: "readings that found the queue full", detail: "the queue is full" };
+const closedFault: IntakeFault = { name: "readings after the end", detail: "Lintel is stopping" };
+const fullFault: IntakeFault = { name: "readings that found the queue full", detail: "the queue is full" };

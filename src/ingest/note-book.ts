@@ -1,17 +1,17 @@
 import type { Clock } from "../clock.ts";
 import { type DeviceFacts, keptFacts } from "../device-facts.ts";
 import type { Device } from "../reading.ts";
-import type { Fact, HeardState, ListeningSpan } from "../store/store.ts";
-import { type Fault, faultOfDevice, nameOf } from "./validity.ts";
+import type { GatewayFact, HeardState, ListeningSpan } from "../store/store.ts";
+import { faultOfDevice, type IntakeFault, kindAndAddress } from "./validity.ts";
 
 /** Something that has a time, and when that was: monotonic; the unix times in it may be wrong by as much as the clock is. */
-export interface Timed<Kind extends Fact = Fact> {
+export interface Timed<Kind extends GatewayFact = GatewayFact> {
   readonly fact: Kind;
   readonly monotonic_ms: number;
 }
 
 /** The notes to store now. */
-export interface Noted {
+export interface NotesTaken {
   readonly facts: readonly Timed<StateFact | ListeningFact>[];
   readonly dropped: ReadonlyMap<string, number>;
 }
@@ -24,7 +24,7 @@ interface NoteBookOptions {
   readonly interval_ms: number;
   /** Called when a note has waited for `interval_ms`. */
   readonly onDue: () => void;
-  readonly onRefused: (fault: Fault) => void;
+  readonly onRefused: (fault: IntakeFault) => void;
 }
 
 /**
@@ -54,7 +54,7 @@ export class NoteBook {
     }
     const now = this.#options.clock.now();
     const monotonic_ms = now.monotonic_ms - (now.unix_ms - state.heard_ms);
-    const facts = this.#facts.get(nameOf(state.device));
+    const facts = this.#facts.get(kindAndAddress(state.device));
     this.#putState({ fact: { state: facts === undefined ? state : { ...state, facts } }, monotonic_ms });
     if (state.listener !== undefined) this.listening(state.listener);
   }
@@ -63,8 +63,8 @@ export class NoteBook {
   describe(device: Device, facts: DeviceFacts): void {
     const kept = keptFacts(facts);
     if (kept === undefined) this.dropped("facts of devices that cannot be", 1);
-    else if (this.#facts.has(nameOf(device)) || this.#facts.size < states_max)
-      this.#facts.set(nameOf(device), kept);
+    else if (this.#facts.has(kindAndAddress(device)) || this.#facts.size < states_max)
+      this.#facts.set(kindAndAddress(device), kept);
   }
 
   /** Notes that who bears this name hears its devices now. */
@@ -85,7 +85,7 @@ export class NoteBook {
   }
 
   /** Hands over everything, to be committed. */
-  take(): Noted {
+  take(): NotesTaken {
     this.#endTimer();
     const facts = [...[...this.#listening.values()].flat(), ...this.#states.values()];
     const noted = { facts, dropped: this.#dropped };
@@ -96,7 +96,7 @@ export class NoteBook {
   }
 
   /** Takes back notes that could not be committed; newer notes win over them. */
-  giveBack(noted: Noted): void {
+  giveBack(noted: NotesTaken): void {
     const newer = this.take();
     for (const { fact, monotonic_ms } of [...noted.facts, ...newer.facts])
       if ("state" in fact) this.#putState({ fact, monotonic_ms });
@@ -110,7 +110,7 @@ export class NoteBook {
   }
 
   #putState({ fact: { state }, monotonic_ms }: Timed<StateFact>): void {
-    const name = nameOf(state.device);
+    const name = kindAndAddress(state.device);
     const earlier = this.#states.get(name)?.fact.state;
     if (earlier === undefined && this.#states.size >= states_max) {
       this.dropped("device states that found no room", 1);
@@ -154,11 +154,11 @@ function startOf({ fact: { listening }, monotonic_ms }: Timed<ListeningFact>): n
   return monotonic_ms - (listening.to_ms - listening.from_ms);
 }
 
-function faultOfState(state: HeardState): Fault | undefined {
+function faultOfState(state: HeardState): IntakeFault | undefined {
   const numbers = [state.heard_ms, state.battery_percent, state.battery_mv, state.linkquality];
   const impossible = numbers.some((number) => number !== undefined && !Number.isFinite(number));
   if (impossible || !Number.isSafeInteger(state.heard_ms)) {
-    return { name: "device states with impossible values", detail: nameOf(state.device) };
+    return { name: "device states with impossible values", detail: kindAndAddress(state.device) };
   }
   return faultOfDevice(state.device);
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Fault } from "./validity.ts";
+import type { IntakeFault } from "./validity.ts";
 
 /**
  * Logs refused readings, and answers each fault as an error: a line at once the first time, then at most one a minute for
@@ -9,7 +9,7 @@ import type { Fault } from "./validity.ts";
  */
 export function refusalLog({ clock, log }: { clock: Clock; log: Log }) {
   const said = new Map<string, { at_ms: number; since: number }>();
-  return ({ name, detail }: Fault, remedy: string): OperatorError => {
+  return ({ name, detail }: IntakeFault, remedy: string): OperatorError => {
     const error = new OperatorError(`${name}: ${detail}`, remedy);
     const { monotonic_ms: at_ms } = clock.now();
     const last = said.get(name);

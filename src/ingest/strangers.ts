@@ -1,6 +1,6 @@
 import { hour_ms } from "../durations.ts";
 import type { Device, Stranger } from "../reading.ts";
-import { nameOf } from "./validity.ts";
+import { kindAndAddress } from "./validity.ts";
 
 /**
  * The strangers heard last: as many that were heard once as that were heard again, so that devices which are heard once each,
@@ -12,7 +12,7 @@ export class Strangers {
 
   heard(device: Device, by: { listener: string; at_ms: number; signal_dbm?: number | undefined }): void {
     const { listener, at_ms, signal_dbm } = by;
-    const name = nameOf(device);
+    const name = kindAndAddress(device);
     const earlier = this.#again.get(name) ?? this.#once.get(name);
     this.forget(name);
     const list = earlier === undefined ? this.#once : this.#again;

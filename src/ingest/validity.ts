@@ -3,7 +3,7 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { clockQuality, stamp_end_ms } from "../clock.ts";
 import { isKind } from "../kinds.ts";
 import {
-  type Cursor,
+  type BufferCursor,
   cursor_length_max,
   type Device,
   type Gap,
@@ -14,7 +14,7 @@ import { type SeriesName, seriesNames, seriesOf, text_length_max, type Value } f
 import { mayWait } from "./stamper.ts";
 
 /** Why a reading can't be kept, under a stable name for counting and with the details; undefined when it can. */
-export function faultOfReading(reading: Reading): Fault | undefined {
+export function faultOfReading(reading: Reading): IntakeFault | undefined {
   const { device, series, stamp_ms, clock, values, deviceClock } = reading;
   const fault = faultOfDevice(device);
   if (fault !== undefined) return fault;
@@ -25,50 +25,65 @@ export function faultOfReading(reading: Reading): Fault | undefined {
     kind !== device.kind ||
     (device.subtype !== undefined && subtypes?.includes(device.subtype) === false)
   ) {
-    return { name: "readings that do not belong to the device", detail: `${series} of ${nameOf(device)}` };
+    return {
+      name: "readings that do not belong to the device",
+      detail: `${series} of ${kindAndAddress(device)}`,
+    };
   }
   // A wrong system clock is no fault of the reading: its stamp is made anew from monotonic time.
   const outside = !mayWait(reading) && (stamp_ms < 0 || stamp_ms >= stamp_end_ms);
   const told = [stamp_ms, deviceClock?.stamp_ms ?? 0, deviceClock?.offset_ms ?? 0];
   if (!told.every(isDate) || !Number.isFinite(reading.monotonic_ms ?? 0) || outside) {
-    return { name: "readings with an impossible stamp", detail: `stamp ${stamp_ms} of ${nameOf(device)}` };
+    return {
+      name: "readings with an impossible stamp",
+      detail: `stamp ${stamp_ms} of ${kindAndAddress(device)}`,
+    };
   }
   if (!qualities.has(clock)) {
-    return { name: "readings of an unknown clock quality", detail: `clock ${clock} of ${nameOf(device)}` };
+    return {
+      name: "readings of an unknown clock quality",
+      detail: `clock ${clock} of ${kindAndAddress(device)}`,
+    };
   }
   const unsafe = Object.values(values).some(isUnsafe);
   if (unsafe || !check.Check(values)) {
     const error = check.Errors(values).First();
     const where = error === undefined ? "" : ` (${error.path.slice(1)}: ${error.message})`;
-    return { name: "readings with impossible values", detail: `${series} of ${nameOf(device)}${where}` };
+    return {
+      name: "readings with impossible values",
+      detail: `${series} of ${kindAndAddress(device)}${where}`,
+    };
   }
   return undefined;
 }
 
 /** The same for what any sign of life says of its device. */
-export function faultOfDevice(device: Device): Fault | undefined {
+export function faultOfDevice(device: Device): IntakeFault | undefined {
   if (!isKind(device.kind)) return { name: "devices of an unknown kind", detail: `kind ${device.kind}` };
   if (!addressForm.test(device.address)) {
     return { name: "devices with an impossible address", detail: `address ${device.address.slice(0, 40)}` };
   }
   const texts = [device.subtype, device.model, device.vendor];
   if (texts.some((text) => (text?.length ?? 0) > text_max)) {
-    return { name: "devices with overlong names", detail: nameOf(device) };
+    return { name: "devices with overlong names", detail: kindAndAddress(device) };
   }
   return undefined;
 }
 
 /** The same for a gap. */
-export function faultOfGap({ device, from_ms, to_ms, reason, lost = 0 }: Gap): Fault | undefined {
+export function faultOfGap({ device, from_ms, to_ms, reason, lost = 0 }: Gap): IntakeFault | undefined {
   const times = isDate(from_ms) && isDate(to_ms) && from_ms <= to_ms;
   if (!times || !Object.hasOwn(gapReasons, reason) || !Number.isSafeInteger(lost) || lost < 0) {
-    return { name: "impossible gaps", detail: `${reason} from ${from_ms} to ${to_ms} of ${nameOf(device)}` };
+    return {
+      name: "impossible gaps",
+      detail: `${reason} from ${from_ms} to ${to_ms} of ${kindAndAddress(device)}`,
+    };
   }
   return faultOfDevice(device);
 }
 
 /** The same for a cursor. */
-export function faultOfCursor(cursor: Cursor | undefined): Fault | undefined {
+export function faultOfCursor(cursor: BufferCursor | undefined): IntakeFault | undefined {
   if (cursor === undefined || cursor.value.length <= cursor_length_max) return undefined;
   return {
     name: "cursors that are too long",
@@ -76,12 +91,12 @@ export function faultOfCursor(cursor: Cursor | undefined): Fault | undefined {
   };
 }
 
-export interface Fault {
+export interface IntakeFault {
   readonly name: string;
   readonly detail: string;
 }
 
-export function nameOf(device: Device): string {
+export function kindAndAddress(device: Device): string {
   return `${device.kind} ${device.address}`;
 }
 

@@ -1,7 +1,7 @@
 import type { DeviceRecord } from "../records/device.ts";
 
 /** The facts of a device in words for a methods section, a line each; what is not known has none. */
-export function deviceWords(device: DeviceRecord): { readonly title: string; readonly value: string }[] {
+export function methodsLines(device: DeviceRecord): { readonly title: string; readonly value: string }[] {
   const { description, driver, events, eventsfrom, measures, nevertells, blind, cadence } = device;
   const lines: Readonly<Record<string, string | undefined>> = {
     Device: description ?? undefined,

@@ -1,4 +1,4 @@
-import { joined, type Span } from "./span.ts";
+import { joined, type TimeSpan } from "./span.ts";
 
 /** A pill box's doors from this moment on: bit p is set while door p is open. Unix milliseconds. */
 export interface DoorState {
@@ -40,8 +40,8 @@ export function doorChanges(states: readonly DoorState[], before = 0): DoorChang
  * When the box was being filled again: more than 6 doors opened or closed within ten minutes, as the interface's
  * own guidance has it. Such stretches that overlap are one.
  */
-export function reloads(changes: readonly DoorChange[]): Span[] {
-  const spans: Span[] = [];
+export function reloads(changes: readonly DoorChange[]): TimeSpan[] {
+  const spans: TimeSpan[] = [];
   for (let last = reload_changes_max; last < changes.length; last++) {
     const from_ms = changes[last - reload_changes_max]?.at_ms ?? 0;
     const to_ms = changes[last]?.at_ms ?? 0;

@@ -1,7 +1,7 @@
 import { hour_ms } from "../durations.ts";
 import { type DoorChange, type DoorState, doorChanges, openings, reloads } from "./doors.ts";
 import { type LocalDay, localDays } from "./local-day.ts";
-import { overlap, type Span } from "./span.ts";
+import { overlap, type TimeSpan } from "./span.ts";
 
 /**
  * State of a day's dose.
@@ -41,7 +41,7 @@ export interface DoseFindings {
   /** Whether the box has a door for each day, or one lid for all. */
   readonly doors: "weekdays" | "one";
   readonly doses: readonly Dose[];
-  readonly reloads: readonly Span[];
+  readonly reloads: readonly TimeSpan[];
   readonly otherDoors: readonly OtherDoor[];
   readonly leftOpen: readonly DoorLeftOpen[];
 }
@@ -64,8 +64,8 @@ export function dosesOf(options: {
   states: readonly DoorState[];
   before?: number;
   zone: string;
-  span: Span;
-  unknown?: readonly Span[];
+  span: TimeSpan;
+  unknown?: readonly TimeSpan[];
   now_ms: number;
 }): DoseFindings {
   const { states, before = 0, zone, span, unknown = [], now_ms } = options;
@@ -106,7 +106,7 @@ interface DayContext {
   /** Changes outside reloads, and those of reloads. */
   readonly quiet: readonly DoorChange[];
   readonly filled: readonly DoorChange[];
-  readonly unknown: readonly Span[];
+  readonly unknown: readonly TimeSpan[];
   readonly late_ms: number;
   readonly now_ms: number;
 }
@@ -114,8 +114,8 @@ interface DayContext {
 function doseOf(day: LocalDay, context: DayContext): Dose {
   const { quiet, filled, unknown, late_ms, now_ms } = context;
   const own = context.doorOf(day);
-  const night: Span = { from_ms: day.to_ms, to_ms: day.to_ms + late_ms };
-  const first = (changes: readonly DoorChange[], span: Span) =>
+  const night: TimeSpan = { from_ms: day.to_ms, to_ms: day.to_ms + late_ms };
+  const first = (changes: readonly DoorChange[], span: TimeSpan) =>
     changes.find((change) => change.door === own && within(change, span))?.at_ms;
   const { date, weekday } = day;
   const dose = (status: DoseStatus, at_ms?: number): Dose => ({ date, weekday, status, at_ms });
@@ -141,7 +141,7 @@ function otherDoors(
     .map(({ at_ms, door }) => ({ at_ms, door }));
 }
 
-function leftOpen(stays: ReturnType<typeof openings>, span: Span, now_ms: number): DoorLeftOpen[] {
+function leftOpen(stays: ReturnType<typeof openings>, span: TimeSpan, now_ms: number): DoorLeftOpen[] {
   return stays.flatMap(({ door, opened_ms: from_ms, closed_ms: to_ms }) => {
     if (from_ms === undefined || (to_ms ?? now_ms) - from_ms <= open_ms_max) return [];
     if (!overlap({ from_ms, to_ms: to_ms ?? now_ms }, span)) return [];
@@ -149,7 +149,7 @@ function leftOpen(stays: ReturnType<typeof openings>, span: Span, now_ms: number
   });
 }
 
-function within({ at_ms }: DoorChange, { from_ms, to_ms }: Span): boolean {
+function within({ at_ms }: DoorChange, { from_ms, to_ms }: TimeSpan): boolean {
   return at_ms >= from_ms && at_ms < to_ms;
 }
 

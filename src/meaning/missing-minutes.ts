@@ -1,9 +1,9 @@
 import type { CoverageReason, CoverageState } from "../records/coverage.ts";
 import { type LocalDay, localDays } from "./local-day.ts";
-import type { Span } from "./span.ts";
+import type { TimeSpan } from "./span.ts";
 
 /** A stretch for which it is known whether an item was listened to and alive, unix milliseconds; the end is not in it. */
-export interface Known extends Span {
+export interface KnownCoverage extends TimeSpan {
   readonly state: CoverageState;
   /** Absent where it was covered. */
   readonly reason?: CoverageReason | undefined;
@@ -27,7 +27,11 @@ export interface DayMinutes {
  *
  * @param known in order of time, without overlaps
  */
-export function* minutesByDay(zone: string, span: Span, known: readonly Known[]): Generator<DayMinutes> {
+export function* minutesByDay(
+  zone: string,
+  span: TimeSpan,
+  known: readonly KnownCoverage[],
+): Generator<DayMinutes> {
   let first = 0;
   for (const day of localDays(zone, span)) {
     const minutes = Math.round((day.to_ms - day.from_ms) / minute_ms);
@@ -38,7 +42,7 @@ export function* minutesByDay(zone: string, span: Span, known: readonly Known[])
     let told = 0;
     while ((known[first]?.to_ms ?? Number.POSITIVE_INFINITY) <= day.from_ms) first += 1;
     for (let at = first; at < known.length; at += 1) {
-      const { from_ms, to_ms, state, reason } = known[at] as Known;
+      const { from_ms, to_ms, state, reason } = known[at] as KnownCoverage;
       if (from_ms >= day.to_ms) break;
       const count = minuteAt(to_ms) - minuteAt(from_ms);
       told += count;

@@ -1,7 +1,7 @@
 import { eventBit } from "../event-words.ts";
 import type { Item } from "../records/items.ts";
-import { daysAndWeeks, type ReportOptions, rowsOf, spanOf } from "./report-source.ts";
-import type { Span } from "./span.ts";
+import { daysAndWeeks, type ReportOptions, reportRows, reportSpan } from "./report-source.ts";
+import type { TimeSpan } from "./span.ts";
 
 /** When a wireless sensor told that somebody moved, or that something was opened. */
 export interface ActivityReport {
@@ -11,7 +11,7 @@ export interface ActivityReport {
   readonly days: readonly ActiveDay[];
 }
 
-export interface ActiveDay extends Span {
+export interface ActiveDay extends TimeSpan {
   readonly date: string;
   /** Events that told so. */
   readonly events: number;
@@ -25,11 +25,11 @@ export async function activityReport(
   record: Item,
   zone: string,
 ): Promise<ActivityReport | undefined> {
-  const span = spanOf(options, zone);
+  const span = reportSpan(options, zone);
   const { days } = daysAndWeeks(zone, span, options.now_ms);
   const counted = days.map(() => ({ events: 0, minutes: new Set<number>() }));
   let at = 0;
-  for (const [stamp_ms, event] of await rowsOf(options, record, "wirelesssensor_events", span)) {
+  for (const [stamp_ms, event] of await reportRows(options, record, "wirelesssensor_events", span)) {
     while (at < days.length && stamp_ms >= (days[at]?.to_ms ?? 0)) at += 1;
     const [day, count] = [days[at], counted[at]];
     if (day === undefined || count === undefined || (Number(event) & told) === 0) continue;

@@ -1,8 +1,8 @@
 import type { Item } from "../records/items.ts";
 import { type Quartiles, quartilesOf } from "./quartiles.ts";
-import { daysAndWeeks, type ReportOptions, rowsOf, spanOf } from "./report-source.ts";
+import { daysAndWeeks, type ReportOptions, reportRows, reportSpan } from "./report-source.ts";
 import { type SleepEpisode, SleepJoiner } from "./sleep.ts";
-import type { Span } from "./span.ts";
+import type { TimeSpan } from "./span.ts";
 
 /** Weighings of a scale. It cannot tell who stood on it. */
 export interface WeightReport {
@@ -10,7 +10,7 @@ export interface WeightReport {
   readonly timezone: string;
   readonly weights: readonly { readonly at_ms: number; readonly kilograms: number }[];
   /** For each week, from Monday on; `from` is its first day within the span. */
-  readonly weeks: readonly (Span & { readonly from: string; readonly kilograms?: Quartiles })[];
+  readonly weeks: readonly (TimeSpan & { readonly from: string; readonly kilograms?: Quartiles })[];
 }
 
 /** Sleep as a watch tells it. */
@@ -19,7 +19,7 @@ export interface SleepReport {
   readonly timezone: string;
   readonly episodes: readonly SleepEpisode[];
   /** Every day of the span up to now; `asleep` of the episodes that ended on it, absent where there was none. */
-  readonly days: readonly (Span & { readonly date: string; readonly asleep?: Asleep })[];
+  readonly days: readonly (TimeSpan & { readonly date: string; readonly asleep?: Asleep })[];
 }
 
 /** Minutes asleep, by stage. */
@@ -36,11 +36,11 @@ export async function weightReport(
   record: Item,
   zone: string,
 ): Promise<WeightReport | undefined> {
-  const span = spanOf(options, zone);
-  const rows = await rowsOf(options, record, "scale_weights", span);
+  const span = reportSpan(options, zone);
+  const rows = await reportRows(options, record, "scale_weights", span);
   if (rows.length === 0) return undefined;
   const weights = rows.map(([at_ms, grams]) => ({ at_ms, kilograms: Number(grams) / 1000 }));
-  const within = ({ from_ms, to_ms }: Span) =>
+  const within = ({ from_ms, to_ms }: TimeSpan) =>
     quartilesOf(
       weights.filter(({ at_ms }) => at_ms >= from_ms && at_ms < to_ms).map(({ kilograms }) => kilograms),
     );
@@ -59,8 +59,8 @@ export async function sleepReport(
   record: Item,
   zone: string,
 ): Promise<SleepReport | undefined> {
-  const span = spanOf(options, zone);
-  const rows = await rowsOf(options, record, "watch_epochs", span);
+  const span = reportSpan(options, zone);
+  const rows = await reportRows(options, record, "watch_epochs", span);
   const joiner = new SleepJoiner();
   const found = rows.map(([from_ms, duration, _distance, _steps, _walks, _runs, sleepState]) =>
     joiner.add({ from_ms, to_ms: from_ms + Number(duration) * 1000, sleepState: Number(sleepState) }),

@@ -1,8 +1,8 @@
 import type { CoverageReason, CoverageState } from "../records/coverage.ts";
 import type { Item } from "../records/items.ts";
-import { type Known, minutesByDay } from "./missing-minutes.ts";
-import { coverageIn, type ReportOptions, spanOf } from "./report-source.ts";
-import type { Span } from "./span.ts";
+import { type KnownCoverage, minutesByDay } from "./missing-minutes.ts";
+import { type ReportOptions, reportCoverage, reportSpan } from "./report-source.ts";
+import type { TimeSpan } from "./span.ts";
 
 /** How long an item was listened to and alive, and why not. */
 export interface MissingReport {
@@ -12,9 +12,9 @@ export interface MissingReport {
   readonly homeid: number | null;
   readonly timezone: string;
   /** From midnight of the first day of the span up to now, or to its end. */
-  readonly span: Span;
+  readonly span: TimeSpan;
   /** Stretches of which it is known, in order of time; of what lies between and around them nobody knows. */
-  readonly known: readonly (Span & { readonly state: CoverageState; readonly reason?: CoverageReason })[];
+  readonly known: readonly (TimeSpan & { readonly state: CoverageState; readonly reason?: CoverageReason })[];
   /** Minutes of every day; `listened`, the reasons and `unknown` add up to `minutes`. */
   readonly days: readonly MissingDay[];
   /** The same of all days, up to now. */
@@ -34,13 +34,13 @@ export async function missingReport(
   record: Item,
   zone: string,
 ): Promise<MissingReport> {
-  const whole = spanOf(options, zone);
+  const whole = reportSpan(options, zone);
   const span = {
     from_ms: whole.from_ms,
     to_ms: Math.max(whole.from_ms, Math.min(whole.to_ms, options.now_ms)),
   };
-  const known = (await coverageIn(options, record, span)).map(
-    ({ start_ms, stop_ms, state, reason }): Known => ({
+  const known = (await reportCoverage(options, record, span)).map(
+    ({ start_ms, stop_ms, state, reason }): KnownCoverage => ({
       from_ms: Math.max(start_ms, span.from_ms),
       to_ms: Math.min(stop_ms, span.to_ms),
       state,

@@ -9,7 +9,7 @@ import type { CoverageInterval, ReadingRow, Store } from "../store/store.ts";
 import { isTimezone } from "../timezone.ts";
 import { type LocalDay, localDate, localDays, startOfDate_ms } from "./local-day.ts";
 import { isRecording } from "./plain-words.ts";
-import type { Span } from "./span.ts";
+import type { TimeSpan } from "./span.ts";
 
 /** A report's store, span and items. */
 export interface ReportOptions {
@@ -29,7 +29,7 @@ export interface ReportOptions {
 }
 
 /** The days asked for, in a zone: four weeks up to today unless the options say otherwise. */
-export function spanOf({ now_ms, since, until }: ReportOptions, zone: string): Span {
+export function reportSpan({ now_ms, since, until }: ReportOptions, zone: string): TimeSpan {
   const today = localDays(zone, { from_ms: now_ms, to_ms: now_ms + 1 })[0];
   const to_ms = (until && startOfDate_ms(zone, until)) || (today?.to_ms ?? now_ms);
   const from = Temporal.PlainDate.from(localDate(zone, to_ms - 1)).subtract({ days: days_default - 1 });
@@ -86,11 +86,11 @@ export async function zoneOf(
 }
 
 /** All readings of a series of an item in a span, oldest first. */
-export async function rowsOf(
+export async function reportRows(
   { store, home }: ReportOptions,
   record: Item,
   series: SeriesName,
-  span: Span,
+  span: TimeSpan,
 ): Promise<ReadingRow[]> {
   const item = await store.item(seriesOf(series).kind, record.itemname);
   if (item === undefined) return [];
@@ -112,10 +112,10 @@ export async function rowsOf(
 }
 
 /** Coverage of an item in a span, in order of time: see `Store.coverage`. */
-export async function coverageIn(
+export async function reportCoverage(
   { store, home }: ReportOptions,
   record: Item,
-  span: Span,
+  span: TimeSpan,
 ): Promise<CoverageInterval[]> {
   const item = isKind(record.typename) ? await store.item(record.typename, record.itemname) : undefined;
   if (item === undefined || span.to_ms <= span.from_ms) return [];
@@ -141,7 +141,11 @@ export function ofHome(home: number | undefined): { readonly homes?: readonly nu
 }
 
 /** Days up to now, and the weeks from Monday to Sunday that they make, cut to the span. */
-export function daysAndWeeks(zone: string, span: Span, now_ms: number): { days: LocalDay[]; weeks: Week[] } {
+export function daysAndWeeks(
+  zone: string,
+  span: TimeSpan,
+  now_ms: number,
+): { days: LocalDay[]; weeks: Week[] } {
   const days = localDays(zone, { ...span, to_ms: Math.min(span.to_ms, now_ms + 1) });
   const weeks: Week[] = [];
   for (const { weekday, date, from_ms, to_ms } of days) {

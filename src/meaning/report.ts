@@ -9,20 +9,20 @@ import { type ActivityReport, activityReport } from "./report-activity.ts";
 import { type SleepReport, sleepReport, type WeightReport, weightReport } from "./report-body.ts";
 import { type MissingReport, missingReport } from "./report-missing.ts";
 import {
-  coverageIn,
   daysAndWeeks,
   itemsAsked,
   ofHome,
   type ReportOptions,
-  rowsOf,
-  spanOf,
+  reportCoverage,
+  reportRows,
+  reportSpan,
   zoneOf,
 } from "./report-source.ts";
-import { type Span, without } from "./span.ts";
-import { type Sighting, type Walk, type WalkRejection, walksOf } from "./walks.ts";
+import { type TimeSpan, without } from "./span.ts";
+import { type PassRejection, type SensorPass, type WalkingPass, walkingPassesOf } from "./walks.ts";
 
 /** Daily-life figures from the readings of a home. Times are unix milliseconds, dates those of the time zone. */
-export interface Report {
+export interface HouseholdReport {
   readonly pillboxes: readonly PillboxReport[];
   readonly walking: readonly WalkingReport[];
   readonly activity: readonly ActivityReport[];
@@ -35,7 +35,7 @@ export interface Report {
 export interface PillboxReport extends DoseFindings {
   readonly itemname: string;
   readonly timezone: string;
-  readonly unknown: readonly Span[];
+  readonly unknown: readonly TimeSpan[];
 }
 
 export interface WalkingReport {
@@ -45,16 +45,16 @@ export interface WalkingReport {
   /** Speeds in m/s, for each day of the span. */
   readonly days: readonly { readonly date: string; readonly speeds?: Quartiles }[];
   /** The same for each week, from Monday on; `from` is its first day within the span. */
-  readonly weeks: readonly (Span & { readonly from: string; readonly speeds?: Quartiles })[];
-  readonly walks: readonly Walk[];
-  readonly rejected: Readonly<Record<WalkRejection, number>>;
+  readonly weeks: readonly (TimeSpan & { readonly from: string; readonly speeds?: Quartiles })[];
+  readonly walks: readonly WalkingPass[];
+  readonly rejected: Readonly<Record<PassRejection, number>>;
 }
 
 /**
  * Reads a store and finds what its readings mean; the store is not changed. Rejects with an OperatorError where
  * an item that is asked for isn't there, or records nothing.
  */
-export async function reportOf(given: ReportOptions): Promise<Report> {
+export async function householdReportOf(given: ReportOptions): Promise<HouseholdReport> {
   const { store } = given;
   const { homes } = ofHome(given.home);
   const records = (await store.itemOverviews(homes)).map(({ record }) => record);
@@ -100,8 +100,8 @@ async function walkingReports(
 
 async function pillboxReport(options: ReportOptions, record: Item, zone: string): Promise<PillboxReport> {
   const { now_ms } = options;
-  const span = spanOf(options, zone);
-  const events = await rowsOf(options, record, "pillbox_events", {
+  const span = reportSpan(options, zone);
+  const events = await reportRows(options, record, "pillbox_events", {
     from_ms: span.from_ms,
     to_ms: span.to_ms + late_ms_max,
   });
@@ -118,11 +118,11 @@ async function pillboxReport(options: ReportOptions, record: Item, zone: string)
 }
 
 /** When the box was not covered, up to now; one that isn't overdue yet is taken to be alive still. */
-async function uncovered(options: ReportOptions, record: Item, span: Span): Promise<Span[]> {
+async function uncovered(options: ReportOptions, record: Item, span: TimeSpan): Promise<TimeSpan[]> {
   const { now_ms } = options;
   const until_ms = Math.min(span.to_ms, now_ms);
   if (until_ms <= span.from_ms) return [];
-  const known = await coverageIn(options, record, { ...span, to_ms: until_ms });
+  const known = await reportCoverage(options, record, { ...span, to_ms: until_ms });
   const covered = known
     .filter(({ state }) => state === "covered")
     .map(({ start_ms, stop_ms }) => ({ from_ms: start_ms, to_ms: stop_ms }));
@@ -139,18 +139,18 @@ async function walkingReport(of: {
   zone: string;
 }): Promise<WalkingReport> {
   const { options, line, sensors, zone } = of;
-  const span = spanOf(options, zone);
-  const sightings: Sighting[] = [];
+  const span = reportSpan(options, zone);
+  const sightings: SensorPass[] = [];
   for (const record of sensors) {
     let seeing = false;
-    for (const [at_ms, event] of await rowsOf(options, record, "wirelesssensor_events", span)) {
+    for (const [at_ms, event] of await reportRows(options, record, "wirelesssensor_events", span)) {
       const sees = (Number(event) & alarm2) !== 0;
       if (sees && !seeing) sightings.push({ item: record.itemname, at_ms });
       seeing = sees;
     }
   }
-  const { walks, rejected } = walksOf(line.sensors, sightings);
-  const speedsIn = ({ from_ms, to_ms }: Span) =>
+  const { walks, rejected } = walkingPassesOf(line.sensors, sightings);
+  const speedsIn = ({ from_ms, to_ms }: TimeSpan) =>
     quartilesOf(
       walks.filter((walk) => walk.from_ms >= from_ms && walk.from_ms < to_ms).map(({ speed }) => speed),
     );

@@ -1,17 +1,17 @@
 /** A stretch of time, unix milliseconds: the start is in it, the end is not. */
-export interface Span {
+export interface TimeSpan {
   readonly from_ms: number;
   readonly to_ms: number;
 }
 
 /** Whether the two have a moment in common. */
-export function overlap(one: Span, other: Span): boolean {
+export function overlap(one: TimeSpan, other: TimeSpan): boolean {
   return one.from_ms < other.to_ms && other.from_ms < one.to_ms;
 }
 
 /** Stretches joined where one begins before, or when, the one before it ends. */
-export function joined(spans: readonly Span[]): Span[] {
-  const all: Span[] = [];
+export function joined(spans: readonly TimeSpan[]): TimeSpan[] {
+  const all: TimeSpan[] = [];
   for (const span of spans.toSorted((one, other) => one.from_ms - other.from_ms)) {
     const last = all.at(-1);
     if (last === undefined || span.from_ms > last.to_ms) all.push(span);
@@ -21,8 +21,8 @@ export function joined(spans: readonly Span[]): Span[] {
 }
 
 /** The parts of `whole` that are in none of `spans`. */
-export function without(whole: Span, spans: readonly Span[]): Span[] {
-  const rest: Span[] = [];
+export function without(whole: TimeSpan, spans: readonly TimeSpan[]): TimeSpan[] {
+  const rest: TimeSpan[] = [];
   let { from_ms } = whole;
   for (const span of joined(spans)) {
     if (span.from_ms > from_ms) rest.push({ from_ms, to_ms: Math.min(span.from_ms, whole.to_ms) });

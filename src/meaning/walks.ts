@@ -5,12 +5,12 @@ export interface PlacedSensor {
 }
 
 /** A sensor began to see somebody. Unix milliseconds, in which walking speed is measured. */
-export interface Sighting {
+export interface SensorPass {
   readonly item: string;
   readonly at_ms: number;
 }
 
-export interface Walk {
+export interface WalkingPass {
   /** When the first sensor of it saw somebody. */
   readonly from_ms: number;
   readonly to_ms: number;
@@ -23,7 +23,7 @@ export interface Walk {
 }
 
 /** Why sightings that belong together are no walk. */
-export const walkRejections = {
+export const passRejections = {
   too_few_sensors: "too few sensors of the line saw it",
   turned_back: "turned back on the way",
   several_people: "sensors fired in no order: several people",
@@ -32,12 +32,12 @@ export const walkRejections = {
   too_slow: "slower than 0.1 m/s",
 } as const;
 
-export type WalkRejection = keyof typeof walkRejections;
+export type PassRejection = keyof typeof passRejections;
 
-export interface WalkFindings {
-  readonly walks: readonly Walk[];
+export interface WalkingFindings {
+  readonly walks: readonly WalkingPass[];
   /** How often something along the line was no walk, by reason. */
-  readonly rejected: Readonly<Record<WalkRejection, number>>;
+  readonly rejected: Readonly<Record<PassRejection, number>>;
 }
 
 /**
@@ -56,7 +56,10 @@ export interface WalkFindings {
  * otherwise they are counted under what they most likely were. Positions are exact and times are not, so the least
  * squares are of time against position, and the speed is one over the slope.
  */
-export function walksOf(line: readonly PlacedSensor[], sightings: readonly Sighting[]): WalkFindings {
+export function walkingPassesOf(
+  line: readonly PlacedSensor[],
+  sightings: readonly SensorPass[],
+): WalkingFindings {
   const places = new Map(line.map(({ item, metres }) => [item, metres]));
   const passes = sightings
     .flatMap(({ item, at_ms }) => {
@@ -65,13 +68,13 @@ export function walksOf(line: readonly PlacedSensor[], sightings: readonly Sight
     })
     .sort((one, other) => one.at_ms - other.at_ms || one.metres - other.metres);
   const bounds = boundsOf(line);
-  const walks: Walk[] = [];
-  const rejected = Object.fromEntries(Object.keys(walkRejections).map((reason) => [reason, 0])) as Record<
-    WalkRejection,
+  const walks: WalkingPass[] = [];
+  const rejected = Object.fromEntries(Object.keys(passRejections).map((reason) => [reason, 0])) as Record<
+    PassRejection,
     number
   >;
   for (const episode of episodesOf(passes, bounds.pause_ms_max)) {
-    const runs = runsOf(episode);
+    const runs = oneWayParts(episode);
     const reason = disorderOf(runs, bounds.sensors_min);
     if (reason !== undefined) rejected[reason]++;
     else
@@ -84,12 +87,12 @@ export function walksOf(line: readonly PlacedSensor[], sightings: readonly Sight
   return { walks, rejected };
 }
 
-interface Pass {
+interface Crossing {
   readonly metres: number;
   readonly at_ms: number;
 }
 
-interface Bounds {
+interface LineBounds {
   /** Fewer sensors than this are no walk. */
   readonly sensors_min: number;
   /** Longer than this between two sightings, and they have nothing to do with each other. */
@@ -98,7 +101,7 @@ interface Bounds {
   readonly spacing_m: number;
 }
 
-function boundsOf(line: readonly PlacedSensor[]): Bounds {
+function boundsOf(line: readonly PlacedSensor[]): LineBounds {
   const metres = line.map((sensor) => sensor.metres).sort((one, other) => one - other);
   // One sensor may have failed to fire, so the slowest walker has the way between the next but one to go.
   const farthest_m = Math.max(0, ...metres.map((at, index) => at - (metres[Math.max(0, index - 2)] ?? at)));
@@ -110,8 +113,8 @@ function boundsOf(line: readonly PlacedSensor[]): Bounds {
 }
 
 /** Groups of passes that follow each other without a long pause. */
-function episodesOf(passes: readonly Pass[], pause_ms_max: number): Pass[][] {
-  const episodes: Pass[][] = [];
+function episodesOf(passes: readonly Crossing[], pause_ms_max: number): Crossing[][] {
+  const episodes: Crossing[][] = [];
   let last_ms = -Infinity;
   for (const pass of passes) {
     if (pass.at_ms - last_ms > pause_ms_max) episodes.push([]);
@@ -122,9 +125,9 @@ function episodesOf(passes: readonly Pass[], pause_ms_max: number): Pass[][] {
 }
 
 /** An episode cut wherever the direction changes, each run with one sighting a sensor. */
-function runsOf(episode: readonly Pass[]): Pass[][] {
-  const runs: Pass[][] = [];
-  let run: Pass[] = [];
+function oneWayParts(episode: readonly Crossing[]): Crossing[][] {
+  const runs: Crossing[][] = [];
+  let run: Crossing[] = [];
   let direction = 0;
   for (const pass of episode) {
     const last = run.at(-1);
@@ -147,13 +150,13 @@ function runsOf(episode: readonly Pass[]): Pass[][] {
 }
 
 /** Why the runs of an episode are no walks, if they are none. */
-function disorderOf(runs: readonly Pass[][], sensors_min: number): WalkRejection | undefined {
+function disorderOf(runs: readonly Crossing[][], sensors_min: number): PassRejection | undefined {
   if (runs.every((run) => run.length >= sensors_min)) return undefined;
   if (runs.length === 1) return "too_few_sensors";
   return runs.length === 2 ? "turned_back" : "several_people";
 }
 
-function measured(run: readonly Pass[], spacing_m: number): Walk | WalkRejection {
+function measured(run: readonly Crossing[], spacing_m: number): WalkingPass | PassRejection {
   const [from_ms, to_ms] = [run[0]?.at_ms ?? 0, run.at(-1)?.at_ms ?? 0];
   const times_s = run.map(({ at_ms }) => (at_ms - from_ms) / 1_000);
   const metres = run.map((pass) => pass.metres);
@@ -168,7 +171,7 @@ function measured(run: readonly Pass[], spacing_m: number): Walk | WalkRejection
   const stray_m = run.map(
     (_, index) => Math.abs(of(times_s, index) - mean_s - slope_s_m * (of(metres, index) - mean_m)) * speed,
   );
-  if (Math.max(...stray_m) > spacing_m * stray_share_max) return "uneven";
+  if (Math.max(...stray_m) > spacing_m * uneven_share_max) return "uneven";
   return { from_ms, to_ms, speed, direction: slope_s_m > 0 ? "rising" : "falling", sensors: run.length };
 }
 
@@ -186,4 +189,4 @@ const speed_min = 0.1;
 /** A line through two points says nothing of its own error. */
 const sensors_least = 3;
 /** How far a walker may be from an even pace, in distances of neighbours. */
-const stray_share_max = 0.5;
+const uneven_share_max = 0.5;

@@ -12,7 +12,7 @@ const Erased = record("Erased time", {
 });
 
 /** An epoch: numbers 1, 2, 3 … that one store of a home has given to readings. */
-export const Epoch = record("Epoch", {
+export const EpochRecord = record("Epoch", {
   epoch: Type.String({ description: "name of the epoch, 32 hexadecimal digits" }),
   homeid: integerOrNull("the home whose readings it has; null at a gateway that does not know its number"),
   first: Type.Integer({ description: "the number that its readings begin with" }),
@@ -20,4 +20,4 @@ export const Epoch = record("Epoch", {
   erased: Type.Array(Erased, { description: "times of the home of which nothing is kept any more" }),
 });
 
-export type Epoch = Static<typeof Epoch>;
+export type EpochRecord = Static<typeof EpochRecord>;

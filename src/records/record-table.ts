@@ -223,7 +223,7 @@ export interface RecordDefinition {
   /** The same within one import alone; of these fields only the last must have a value. */
   readonly uniqueInFiles?: readonly Unique[];
   /** The span of time in which something is somewhere, where it can be at one place at a time. */
-  readonly stays?: StayRule;
+  readonly stays?: PlacementRule;
   /**
    * A field that is served as a whole item and kept as its itemid. An import may give the itemid, the name of
    * the item or the item as it is served.
@@ -235,7 +235,7 @@ export interface RecordDefinition {
 }
 
 /** A record that says from when to when something is somewhere. Two that overlap contradict each other, unless they name one place. */
-export interface StayRule {
+export interface PlacementRule {
   /** Records of one word are about the same thing, also those of different types. */
   readonly what: "place" | "holder" | "enrollment";
   /** The fields that say what is somewhere. */

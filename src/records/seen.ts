@@ -3,7 +3,7 @@ import type { Item } from "./items.ts";
 import { definitionOf, type RecordType, type Reference, type StoredRecord } from "./record-table.ts";
 
 /** Numbers of the records that a bound token may see, in order. A record of another type is seen where all that it names is. */
-export interface Seen {
+export interface Visible {
   readonly homes: readonly number[];
   readonly subjects: readonly number[];
   readonly projects: readonly number[];
@@ -30,11 +30,11 @@ export type FindEnrollments<Step> = (
  *
  * @param isHere whether a home is one of the store's: a gateway has one
  */
-export function* seenBy<Step>(
+export function* visibleTo<Step>(
   bound: Binding,
   find: FindEnrollments<Step>,
   isHere: (home: number) => boolean = () => true,
-): Generator<Step, Seen, unknown> {
+): Generator<Step, Visible, unknown> {
   const inProjects = yield* find("project_enrollments", "projectid", bound.projects);
   const inStudies = yield* find("study_enrollments", "studyid", bound.studies);
   const ofStudies = yield* find("project_enrollments", "subjectid", [...numbersIn(inStudies, "subjectid")]);
@@ -57,12 +57,12 @@ export function* seenBy<Step>(
 /** The fields by which a record of a type says whose it is, and what each names: its own number, or what it refers to. */
 export function namesIn(type: RecordType): readonly Pick<Reference, "field" | "to">[] {
   const { identity, references = [] } = definitionOf(type);
-  const own = seenByNumber.find((seen) => seen === type);
+  const own = visibleByNumber.find((seen) => seen === type);
   return own === undefined ? references : [{ field: identity[0] ?? "", to: own }];
 }
 
 /** An item as one sees it who sees these homes, absent: all. It does not tell to which other one it has moved on. */
-export function itemSeenFrom(homes: readonly number[] | undefined, item: Item): Item {
+export function itemVisibleFrom(homes: readonly number[] | undefined, item: Item): Item {
   if (homes === undefined || item.currenthomeid === null) return item;
   const elsewhere = !homes.includes(item.currenthomeid);
   return elsewhere ? { ...item, currenthomeid: null, currenthomestart: null } : item;
@@ -74,7 +74,7 @@ export function numbersIn(records: readonly StoredRecord[], field: string): Set<
 }
 
 /** Types whose records are seen by their own number. */
-const seenByNumber: readonly (keyof Seen)[] = ["homes", "subjects", "projects", "studies"];
+const visibleByNumber: readonly (keyof Visible)[] = ["homes", "subjects", "projects", "studies"];
 
 function inOrder(...numbers: readonly Iterable<number>[]): number[] {
   return [...new Set(numbers.flatMap((some) => [...some]))].sort((one, other) => one - other);

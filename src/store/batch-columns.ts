@@ -3,7 +3,7 @@ import { type Batch, type BatchDevice, columnOf, type SeriesColumns } from "./ba
 import { valueColumns } from "./series-columns.ts";
 
 /** A reading as it is read: its item and number around its stamp, in either order, then its values as `valueColumns` has them. */
-export type ReadingRow = readonly [key: number, stamp_ms: number, key: number, ...values: Value[]];
+export type BatchRow = readonly [key: number, stamp_ms: number, key: number, ...values: Value[]];
 
 /** Puts rows together to the columns of a batch; rows of a series come in order of number. */
 export class BatchColumns {
@@ -11,7 +11,7 @@ export class BatchColumns {
   readonly #series = new Map<SeriesName, Rows>();
 
   /** Adds a reading under a number; a device is told from others by being the same object. */
-  add(series: SeriesName, device: BatchDevice, seq: number, row: ReadingRow): void {
+  add(series: SeriesName, device: BatchDevice, seq: number, row: BatchRow): void {
     const place = this.#places.get(device) ?? this.#places.size;
     this.#places.set(device, place);
     const rows = this.#series.get(series) ?? { seq: [], device: [], rows: [] };
@@ -34,7 +34,7 @@ export class BatchColumns {
 interface Rows {
   readonly seq: number[];
   readonly device: number[];
-  readonly rows: ReadingRow[];
+  readonly rows: BatchRow[];
 }
 
 function columnsOf(series: SeriesName, { seq, device, rows }: Rows): SeriesColumns {

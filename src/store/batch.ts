@@ -40,14 +40,14 @@ export interface SeriesColumns {
   /** Unix milliseconds. */
   readonly stamp_ms: Float64Array;
   /** The other values of the readings: a column for each of `valueColumns`, in their order. */
-  readonly values: readonly Column[];
+  readonly values: readonly ValueColumn[];
 }
 
 /** Values of one column: numbers, of which NaN is null, or texts. */
-export type Column = Float64Array | readonly (string | null)[];
+export type ValueColumn = Float64Array | readonly (string | null)[];
 
 /** Makes the column of values that SQL keeps as `sql`. */
-export function columnOf(sql: SeriesField["sql"], values: readonly Value[]): Column {
+export function columnOf(sql: SeriesField["sql"], values: readonly Value[]): ValueColumn {
   if (sql === "TEXT") return values as readonly (string | null)[];
   const numbers = new Float64Array(values.length);
   for (let row = 0; row < numbers.length; row += 1)
@@ -55,7 +55,7 @@ export function columnOf(sql: SeriesField["sql"], values: readonly Value[]): Col
   return numbers;
 }
 
-export function valueAt(column: Column, row: number): Value {
+export function valueAt(column: ValueColumn, row: number): Value {
   const value = column[row] ?? null;
   return Number.isNaN(value) ? null : value;
 }

@@ -35,19 +35,19 @@ export interface CentralStore extends Store {
   noteCompared(compared: ComparedDays, sender: Sender): Promise<void>;
 
   /** Nights of each of some homes, from a day on, in the order in which the homes are asked for. */
-  nights(homes: readonly number[], from_day: number): Promise<readonly Nights[]>;
+  dailyArrivals(homes: readonly number[], from_day: number): Promise<readonly DailyArrivals[]>;
 
   /** How far the devices of some homes were covered in a span, one answer for each device that anything is known of then, in order of homes. */
   coverageIn(
     homes: readonly number[],
     during: { readonly start_ms: number; readonly stop_ms: number },
-  ): Promise<readonly DeviceCoverage[]>;
+  ): Promise<readonly HomeDeviceCoverage[]>;
 
   /** Keeps what one home may have here, in the place of what was kept before: what goes beyond it is rejected with QuotaExceeded, and nothing of it is taken. */
   setQuotas(quotas: Quotas): Promise<void>;
 
   /** Puts readings of a home with stamps below `before_ms` together in blocks, which take a fraction of the room. Nothing that is asked answers otherwise. */
-  seal(home: number, before_ms: number): Promise<void>;
+  compress(home: number, before_ms: number): Promise<void>;
 
   digests(request: DigestRequest): Promise<readonly DayDigest[]>;
 
@@ -85,7 +85,7 @@ export interface CentralStore extends Store {
   itemHealth(homes?: readonly number[]): Promise<ItemHealth>;
 
   /** Items of which homes have sent readings at times when the inventory has them elsewhere, in order of home and itemid: these are kept, and served as nobody's. */
-  strays(): Promise<readonly Stray[]>;
+  unplaced(): Promise<readonly UnplacedReadings[]>;
 
   /** Keeps a file of a home (the backup of its Zigbee network) under a name, in the place of the one before; at most `backup_bytes_max`. */
   putBackup(home: number, name: string, content: Uint8Array): Promise<void>;
@@ -142,7 +142,7 @@ export interface AsOf {
 }
 
 /** A device in a home: the part of a span of which it is known whether it was covered, and the intervals of it in which it was not, newest first. */
-export interface DeviceCoverage {
+export interface HomeDeviceCoverage {
   readonly home: number;
   readonly start_ms: number;
   readonly stop_ms: number;
@@ -153,14 +153,14 @@ export interface DeviceCoverage {
 export type ComparedDays = ReadonlyMap<number, number>;
 
 /** Days of a home, and when each arrived. */
-export interface Nights {
+export interface DailyArrivals {
   readonly home: number;
   /** The first day of which `arrived_ms` is known; absent where there is none. */
   readonly first_day: number | undefined;
-  readonly days: readonly Night[];
+  readonly days: readonly DailyArrival[];
 }
 
-export interface Night {
+export interface DailyArrival {
   /** Days since 1970. */
   readonly day: number;
   /** When all that the gateway had at some moment of this day of its home's calendar, and so of all days before, was first here; unix milliseconds. */
@@ -188,7 +188,7 @@ export interface ItemHealth {
   readonly doubtful: readonly ItemState[];
 }
 
-export interface Stray {
+export interface UnplacedReadings {
   readonly home: number;
   readonly record: Item;
   readonly readings: number;

@@ -9,11 +9,11 @@ export interface CoverageFacts {
   readonly kind: Kind;
   readonly subtype: string | undefined;
   /** The times that it lived in homes that have heard it, which do not overlap: a gateway knows one. At least one, in order. */
-  readonly stays: readonly HeardStay[];
+  readonly stays: readonly HeardPlacement[];
 }
 
 /** A stay of an item in one home, with what the gateway of that home knows of it, during the stay or not. */
-export interface HeardStay {
+export interface HeardPlacement {
   /** The stay; its end is not included. */
   readonly from_ms: number;
   readonly before_ms: number;
@@ -23,19 +23,19 @@ export interface HeardStay {
   /** When the driver that heard it was last known to listen; absent where nobody knows. */
   readonly listened_ms?: number;
   /** When it was not heard although its driver listened. */
-  readonly silences: readonly Span[];
+  readonly silences: readonly StartStop[];
   /** When its driver, and when the whole gateway, did not listen; all of it, or just what is needed. */
-  readonly driverOutages: readonly Span[];
-  readonly gatewayOutages: readonly Span[];
+  readonly driverOutages: readonly StartStop[];
+  readonly gatewayOutages: readonly StartStop[];
   readonly gaps: readonly KnownGap[];
 }
 
-export interface Span {
+export interface StartStop {
   readonly start_ms: number;
   readonly stop_ms: number;
 }
 
-export interface KnownGap extends Span {
+export interface KnownGap extends StartStop {
   readonly reason: GapReason;
   readonly lost?: number;
 }
@@ -64,7 +64,7 @@ export function coverageOf(
 
 /** Intervals as far as they lie in a stay. */
 function during(
-  { from_ms, before_ms }: HeardStay,
+  { from_ms, before_ms }: HeardPlacement,
   intervals: readonly CoverageInterval[],
 ): CoverageInterval[] {
   return intervals.flatMap((interval) => {
@@ -85,7 +85,7 @@ export function isOverdue({ kind, subtype, stays }: CoverageFacts): boolean {
   return latest !== undefined && tailOf(latest, cadenceOf(kind, subtype)).length > 0;
 }
 
-function intervalsOf(stay: HeardStay, cadence: Cadence, isLatest: boolean): readonly CoverageInterval[] {
+function intervalsOf(stay: HeardPlacement, cadence: Cadence, isLatest: boolean): readonly CoverageInterval[] {
   const { first_ms, heard_ms, listened_ms = heard_ms } = stay;
   // Where no sign of life is expected, listening is all that there is to know.
   const lasts = cadence.expected_ms === undefined && isLatest;
@@ -94,7 +94,7 @@ function intervalsOf(stay: HeardStay, cadence: Cadence, isLatest: boolean): read
     { start_ms: first_ms, stop_ms: Math.max(first_ms, until_ms), state: "covered" },
   ];
   if (cadence.buffered) return covered;
-  const within = (spans: readonly Span[], as: Label) =>
+  const within = (spans: readonly StartStop[], as: Label) =>
     spans.flatMap((span) => {
       const start_ms = Math.max(span.start_ms, first_ms);
       const stop_ms = Math.min(span.stop_ms, until_ms);
@@ -109,7 +109,7 @@ function intervalsOf(stay: HeardStay, cadence: Cadence, isLatest: boolean): read
 
 /** The silence since an item was last heard, where that is too long by now. */
 function tailOf(
-  { heard_ms, listened_ms = heard_ms, driverOutages }: HeardStay,
+  { heard_ms, listened_ms = heard_ms, driverOutages }: HeardPlacement,
   cadence: Cadence,
 ): CoverageInterval[] {
   const deaf_ms = driverOutages

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { RecordType } from "../records/record-table.ts";
 import { normalAddress } from "./address.ts";
-import { type Batch, type BatchDevice, type Column, type SeriesColumns, seriesIn } from "./batch.ts";
+import { type Batch, type BatchDevice, type SeriesColumns, seriesIn, type ValueColumn } from "./batch.ts";
 import { closed, type DeviceHealth, Kind, number, time_ms } from "./device-health.ts";
 
 /** The target of an erasure: all that a home has sent and its records, or all of a participant. */
@@ -130,7 +130,7 @@ export function withoutErased<Span extends SpanOfDevice>(
 
 function rowsOf({ seq, device, stamp_ms, values }: SeriesColumns, rows: readonly number[]): SeriesColumns {
   const numbers = (column: Float64Array) => Float64Array.from(rows, (row) => column[row] as number);
-  const some = (column: Column) =>
+  const some = (column: ValueColumn) =>
     column instanceof Float64Array ? numbers(column) : rows.map((row) => column[row] ?? null);
   return {
     seq: numbers(seq),

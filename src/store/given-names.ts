@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { WalkingLine } from "../config/walking-line.ts";
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { OperatorError } from "../errors.ts";
 import { decodeJson } from "../json-decoder.ts";
 import { plainLine, plainWords } from "../plain-text.ts";
@@ -143,7 +143,7 @@ export function givenNamesBytes(names: readonly GivenName[]): Uint8Array<ArrayBu
 export function givenNamesIn(content: Uint8Array | undefined): readonly GivenName[] {
   if (content === undefined) return [];
   try {
-    const names: unknown = decodeJson(content, bounds.homeFile);
+    const names: unknown = decodeJson(content, decodingBounds.homeFile);
     return Value.Check(GivenNames, names) ? names.map((one) => plainWords(one)) : [];
   } catch {
     return [];

@@ -1,9 +1,9 @@
 /** Which of central's own numbers stand for which of an epoch's: both rise together. */
 export class OwnNumbers {
-  readonly #runs: readonly NumberRun[];
+  readonly #runs: readonly NumberStretch[];
 
   /** `runs` of one epoch, in order. */
-  constructor(runs: readonly NumberRun[]) {
+  constructor(runs: readonly NumberStretch[]) {
     this.#runs = runs;
   }
 
@@ -20,12 +20,12 @@ export class OwnNumbers {
     return run === undefined || seq > run.to_seq ? undefined : seq;
   }
 
-  #last(begun: (run: NumberRun) => boolean): NumberRun | undefined {
+  #last(begun: (run: NumberStretch) => boolean): NumberStretch | undefined {
     let low = 0;
     let high = this.#runs.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (begun(this.#runs[middle] as NumberRun)) low = middle + 1;
+      if (begun(this.#runs[middle] as NumberStretch)) low = middle + 1;
       else high = middle;
     }
     return this.#runs[low - 1];
@@ -33,7 +33,7 @@ export class OwnNumbers {
 }
 
 /** Numbers that were taken one after the other: own number `first_own` is `from_seq` of the epoch, and so on to `to_seq`. */
-export interface NumberRun {
+export interface NumberStretch {
   readonly first_own: number;
   readonly from_seq: number;
   readonly to_seq: number;

@@ -7,22 +7,26 @@ import type {
   StoredRecord,
   Unique,
 } from "../records/record-table.ts";
-import type { Seen } from "../records/seen.ts";
+import type { Visible } from "../records/seen.ts";
 import type { Binding } from "../token.ts";
 
 /** The part of a store that holds the programme's records: every type of the record table. */
 export interface RecordStore {
   /** The records that a token may see which is bound to these. */
-  seen(binding: Binding): Promise<Seen>;
+  visible(binding: Binding): Promise<Visible>;
 
   /** Every record of a type that stands for itself, in its order; of those that are `seen`, where that is given. */
-  records<Type extends LoneType>(type: Type, seen?: Seen): Promise<RecordOf<Type>[]>;
+  records<Type extends LoneType>(type: Type, seen?: Visible): Promise<RecordOf<Type>[]>;
 
   /** A record by its number. */
-  record<Type extends LoneType>(type: Type, number: number, seen?: Seen): Promise<RecordOf<Type> | undefined>;
+  record<Type extends LoneType>(
+    type: Type,
+    number: number,
+    seen?: Visible,
+  ): Promise<RecordOf<Type> | undefined>;
 
   /** The records of a type that a subject or home owns, in their order; none also for an unknown owner. */
-  recordsOf<Type extends OwnedType>(type: Type, owner: number, seen?: Seen): Promise<RecordOf<Type>[]>;
+  recordsOf<Type extends OwnedType>(type: Type, owner: number, seen?: Visible): Promise<RecordOf<Type>[]>;
 
   /**
    * The records of a type in which a field that holds a number holds one of these, in their order and as they are kept: an

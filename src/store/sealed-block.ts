@@ -1,17 +1,19 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { SeriesName, Value } from "../series.ts";
-import { type Column, columnOf, type SeriesColumns, valueAt } from "./batch.ts";
+import { columnOf, type SeriesColumns, type ValueColumn, valueAt } from "./batch.ts";
 import { differencesOf, type SeriesColumn, sumsOf, valueColumns } from "./series-columns.ts";
 
 /** Readings of one series of one stream as columns of equal length, in order of stamp, then of number. */
-export type Readings = Omit<SeriesColumns, "device">;
+export type ReadingColumns = Omit<SeriesColumns, "device">;
 
 /**
  * Readings as bytes: JSON of their columns, of which stamps and numbers are differences, in a zstd frame with a checksum. A column of one value alone
  * has it once.
  */
-export function encodeBlock(series: SeriesName, { stamp_ms, seq, values }: Readings): Uint8Array {
-  const written = valueColumns(series).map((column, place) => writtenOf(column, values[place] as Column));
+export function encodeBlock(series: SeriesName, { stamp_ms, seq, values }: ReadingColumns): Uint8Array {
+  const written = valueColumns(series).map((column, place) =>
+    writtenOf(column, values[place] as ValueColumn),
+  );
   const json = Buffer.from(JSON.stringify([differencesOf(stamp_ms), differencesOf(seq), ...written]));
   return zstdCompressSync(json, {
     params: { [constants.ZSTD_c_compressionLevel]: compression_level, [constants.ZSTD_c_checksumFlag]: 1 },
@@ -19,7 +21,7 @@ export function encodeBlock(series: SeriesName, { stamp_ms, seq, values }: Readi
 }
 
 /** Readings of the bytes of `encodeBlock`. @throws where these were damaged */
-export function decodeBlock(series: SeriesName, bytes: Uint8Array): Readings {
+export function decodeBlock(series: SeriesName, bytes: Uint8Array): ReadingColumns {
   const text = zstdDecompressSync(bytes).toString("utf8");
   const [stamps, numbers, ...written] = JSON.parse(text) as [number[], number[], ...Value[][]];
   return {
@@ -31,18 +33,18 @@ export function decodeBlock(series: SeriesName, bytes: Uint8Array): Readings {
   };
 }
 
-function writtenOf({ rising }: SeriesColumn, column: Column): Value[] {
+function writtenOf({ rising }: SeriesColumn, column: ValueColumn): Value[] {
   const written = rising && column instanceof Float64Array ? differencesOf(column) : [...column];
   return written.every((value) => Object.is(value, written[0])) ? written.slice(0, 1) : written;
 }
 
-function columnRead({ rising, sql }: SeriesColumn, written: Value[], count: number): Column {
+function columnRead({ rising, sql }: SeriesColumn, written: Value[], count: number): ValueColumn {
   const values = written.length < count ? new Array<Value>(count).fill(written[0] as Value) : written;
   return rising ? sumsOf(values as (number | null)[]) : columnOf(sql, values);
 }
 
 /** The readings with these indexes, in their order. */
-export function pick({ stamp_ms, seq, values }: Readings, indexes: readonly number[]): Readings {
+export function pick({ stamp_ms, seq, values }: ReadingColumns, indexes: readonly number[]): ReadingColumns {
   const numbers = (column: Float64Array) => Float64Array.from(indexes, (index) => column[index] as number);
   return {
     stamp_ms: numbers(stamp_ms),
@@ -54,15 +56,15 @@ export function pick({ stamp_ms, seq, values }: Readings, indexes: readonly numb
 }
 
 /** Readings of two sets in one order. */
-export function merged(one: Readings, other: Readings): Readings {
+export function merged(one: ReadingColumns, other: ReadingColumns): ReadingColumns {
   const both = {
     stamp_ms: numbersOf(one.stamp_ms, other.stamp_ms),
     seq: numbersOf(one.seq, other.seq),
     values: one.values.map((column, place) => {
-      const more = other.values[place] as Column;
+      const more = other.values[place] as ValueColumn;
       return column instanceof Float64Array && more instanceof Float64Array
         ? numbersOf(column, more)
-        : ([...(column as readonly Value[]), ...(more as readonly Value[])] as Column);
+        : ([...(column as readonly Value[]), ...(more as readonly Value[])] as ValueColumn);
     }),
   };
   return pick(both, orderOf(both));
@@ -76,7 +78,7 @@ function numbersOf(one: Float64Array, other: Float64Array): Float64Array {
 }
 
 /** Indexes of readings in order of stamp, then of number. */
-export function orderOf({ stamp_ms, seq }: Readings): number[] {
+export function orderOf({ stamp_ms, seq }: ReadingColumns): number[] {
   const indexes = Array.from(stamp_ms, (_, index) => index);
   return indexes.sort(
     (one, other) =>
@@ -86,7 +88,7 @@ export function orderOf({ stamp_ms, seq }: Readings): number[] {
 }
 
 /** Readings of rows: their stamps and numbers, then their values as `valueColumns` has them. */
-export function readingsOf(series: SeriesName, rows: readonly ReadingOfRun[]): Readings {
+export function readingsOf(series: SeriesName, rows: readonly StreamReading[]): ReadingColumns {
   return {
     stamp_ms: Float64Array.from(rows, ([stamp_ms]) => stamp_ms),
     seq: Float64Array.from(rows, ([, seq]) => seq),
@@ -100,17 +102,17 @@ export function readingsOf(series: SeriesName, rows: readonly ReadingOfRun[]): R
 }
 
 /** A reading of a run: its values are as `valueColumns` has them. */
-export type ReadingOfRun = [stamp_ms: number, seq: number, ...values: Value[]];
+export type StreamReading = [stamp_ms: number, seq: number, ...values: Value[]];
 
-export function readingAt({ stamp_ms, seq, values }: Readings, index: number): ReadingOfRun {
-  const reading: ReadingOfRun = [stamp_ms[index] as number, seq[index] as number];
+export function readingAt({ stamp_ms, seq, values }: ReadingColumns, index: number): StreamReading {
+  const reading: StreamReading = [stamp_ms[index] as number, seq[index] as number];
   for (const column of values) reading.push(valueAt(column, index));
   return reading;
 }
 
 /** The indexes of readings with a stamp from `from_ms` on and below `before_ms`: the end is not included. */
 export function within(
-  { stamp_ms }: Readings,
+  { stamp_ms }: ReadingColumns,
   from_ms: number,
   before_ms: number,
 ): [start: number, end: number] {

@@ -1,9 +1,9 @@
 import { RecentlyUsed } from "../recently-used.ts";
-import type { Seen } from "../records/seen.ts";
+import type { Visible } from "../records/seen.ts";
 import type { Store, Token } from "./store.ts";
 
 /** The reads of a store that are served to holders of tokens. */
-export type SeenStore = Pick<
+export type VisibleStore = Pick<
   Store,
   | "itemTypes"
   | "items"
@@ -18,7 +18,7 @@ export type SeenStore = Pick<
   | "arrivals"
   | "heldEpochs"
   | "oldestFirst"
-  | "thinned"
+  | "downsampled"
   | "coverage"
   | "records"
   | "record"
@@ -32,9 +32,9 @@ export type SeenStore = Pick<
  * A store as the holders of tokens see it: who may see a part has a store of that part, so that no endpoint needs to know. What a token may see is
  * remembered until the store changes.
  */
-export class SeenStores {
+export class VisibleStores {
   readonly #store: Store;
-  readonly #remembered = new RecentlyUsed<{ readonly changes: number; readonly store: SeenStore }>({
+  readonly #remembered = new RecentlyUsed<{ readonly changes: number; readonly store: VisibleStore }>({
     weight_max: numbers_max,
   });
 
@@ -43,12 +43,12 @@ export class SeenStores {
   }
 
   /** @param changes `Store.changes` as it was before anything was read for this request */
-  async of({ id, binding }: Token, changes: number | undefined): Promise<SeenStore> {
+  async of({ id, binding }: Token, changes: number | undefined): Promise<VisibleStore> {
     if (binding === undefined) return this.#store;
     const remembered = this.#remembered.get(id);
     if (remembered !== undefined && remembered.changes === changes) return remembered.store;
-    const seen = await this.#store.seen(binding);
-    const store = seenPart(this.#store, seen);
+    const seen = await this.#store.visible(binding);
+    const store = visiblePart(this.#store, seen);
     const weight = Object.values(seen).reduce((sum, numbers) => sum + numbers.length, 1);
     if (changes !== undefined) this.#remembered.set(id, { changes, store }, weight);
     return store;
@@ -56,7 +56,7 @@ export class SeenStores {
 }
 
 /** The part of a store that one sees: homes with all that was recorded in them, and the records that name nothing else. */
-export function seenPart(store: SeenStore, seen: Seen): SeenStore {
+export function visiblePart(store: VisibleStore, seen: Visible): VisibleStore {
   const { homes } = seen;
   // Pages of different homes are different pages, whatever else they have in common.
   const whose = new Bun.CryptoHasher("sha256").update(homes.join()).digest("base64url");
@@ -87,7 +87,7 @@ export function seenPart(store: SeenStore, seen: Seen): SeenStore {
     arrivals: (request) => store.arrivals(ofSeen(request)),
     heldEpochs: (of) => store.heldEpochs(alsoSeen(of)),
     oldestFirst: (request) => store.oldestFirst(ofSeen(request)),
-    thinned: (request) => store.thinned(ofSeen(request)),
+    downsampled: (request) => store.downsampled(ofSeen(request)),
     coverage: (request) => store.coverage(ofSeen(request)),
     records: (type) => store.records(type, seen),
     record: (type, number) => store.record(type, number, seen),

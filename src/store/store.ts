@@ -7,20 +7,20 @@ import type { Item, ItemType } from "../records/items.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Token } from "../token.ts";
 import type { AdmissionStore } from "./admission-store.ts";
-import type { Doubts } from "./doubts.ts";
+import type { UncertainTimes } from "./doubts.ts";
 import type { EpochOfHome } from "./epoch-of-home.ts";
 import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
 import type { GivenNames, NameStore } from "./given-names.ts";
 import type { IdentityNotes, IdentityStore } from "./identity-store.ts";
 import type { ItemOverview, ItemState, ItemWindow } from "./item-overview.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { Thinned, ThinnedRequest } from "./thinned.ts";
+import type { Downsampled, DownsampledRequest } from "./thinned.ts";
 
 export { type Scope, scopes, type Token } from "../token.ts";
 export type { AdmissionStore, Admitted } from "./admission-store.ts";
 export type { IdentityNotes, IdentityStore } from "./identity-store.ts";
 export type { ItemOverview, ItemState, ItemWindow } from "./item-overview.ts";
-export { steps_max, type Thinned, type ThinnedRequest } from "./thinned.ts";
+export { type Downsampled, type DownsampledRequest, steps_max } from "./thinned.ts";
 
 /**
  * Where readings and records live, as the API, sync and the commands see it. Two stores
@@ -96,7 +96,7 @@ export interface Store extends RecordStore, Erasures, GivenNames {
    *
    * @throws RangeError where the series has no such field, or the request more steps than `steps_max`
    */
-  thinned(request: ThinnedRequest): Promise<Thinned>;
+  downsampled(request: DownsampledRequest): Promise<Downsampled>;
 
   /**
    * Coverage before `before_ms`, newest first: each instant from the first sign of life of an item to the latest is in
@@ -145,7 +145,7 @@ export interface ErasureRequest {
 }
 
 /** A gateway's store: ingest writes to it, everything else reads. */
-export interface GatewayStore extends Store, AdmissionStore, Doubts, IdentityStore, NameStore {
+export interface GatewayStore extends Store, AdmissionStore, UncertainTimes, IdentityStore, NameStore {
   /** This store's name in the world, random and made with the database: (epoch, seq) identifies a reading. */
   readonly epoch: string;
 
@@ -167,7 +167,7 @@ export interface GatewayStore extends Store, AdmissionStore, Doubts, IdentitySto
   timeKnown(): Promise<{ readonly boots: readonly BootTime[]; readonly waiting: number }>;
 
   /** Facts that wait for their time, in order of boot, then of monotonic time, then as they came. */
-  waiting(limit: number): Promise<readonly Waiting[]>;
+  waiting(limit: number): Promise<readonly WaitingFact[]>;
 
   /**
    * The last offset added to a device's own clock, milliseconds, in a reading of the series whose offset was measured;
@@ -189,7 +189,7 @@ export interface Notes {
   /** Who was listening; kept before the states, in order of time. */
   readonly listening?: readonly ListeningSpan[];
   /** Facts to keep until their time is known, without stamp or number, and ids of those to keep no longer. */
-  readonly held?: readonly Held[];
+  readonly held?: readonly HeldFact[];
   readonly released?: readonly number[];
   /** New knowledge of the time in these boots; a boot that is new is the latest. */
   readonly boots?: readonly BootTime[];
@@ -211,20 +211,20 @@ export interface ListeningSpan {
 }
 
 /** A fact with a time that may have to wait for the clock. */
-export type Fact =
+export type GatewayFact =
   | { readonly reading: Reading }
   | { readonly state: HeardState }
   | { readonly gap: Gap }
   | { readonly listening: ListeningSpan };
 
 /** A fact of a boot, with its monotonic time; the unix times in it are not to be trusted. */
-export interface Held {
+export interface HeldFact {
   readonly boot: string;
   readonly monotonic_ms: number;
-  readonly fact: Fact;
+  readonly fact: GatewayFact;
 }
 
-export interface Waiting extends Held {
+export interface WaitingFact extends HeldFact {
   readonly id: number;
 }
 
@@ -385,11 +385,11 @@ export interface Arrivals {
 export interface ArrivalPosition {
   /** Of the store. */
   readonly epoch: string;
-  readonly stays: readonly StayPosition[];
+  readonly stays: readonly PlacementPosition[];
 }
 
 /** A place in what was recorded during a stay of an item in a home. */
-export interface StayPosition {
+export interface PlacementPosition {
   /** The stay, unix milliseconds, the end not included, and under which key its readings are stored. */
   readonly stream: number;
   readonly from_ms: number;

@@ -1,7 +1,7 @@
 import type { SeriesName } from "../series.ts";
 
 /** A series of an item in steps of equal length, for plots: see `Store.thinned`. */
-export interface ThinnedRequest {
+export interface DownsampledRequest {
   readonly series: SeriesName;
   readonly item: number;
   /** Only what these homes have sent; absent: all that is the item's. */
@@ -26,7 +26,7 @@ export interface ThinnedRequest {
  * Of the events of a sensor, with `mask` 0b11: it saw motion where `nonzero` is not 0. With `mask` 0b01 a door opened where `greatest` is 1, closed where
  * `least` is 0, and stands from the step on as `last` says, until the next one that has readings. Battery and tamper bits count for neither.
  */
-export interface Thinned {
+export interface Downsampled {
   readonly count: Uint32Array;
   /** Readings with a value other than 0: with a mask, those with one of its bits. */
   readonly nonzero: Uint32Array;

@@ -4,14 +4,14 @@ import type { AdmissionStore } from "./admission-store.ts";
 import type { Batch } from "./batch.ts";
 import type { DayDigest } from "./day-digest.ts";
 import type { DeviceHealth } from "./device-health.ts";
-import type { Doubts } from "./doubts.ts";
+import type { UncertainTimes } from "./doubts.ts";
 import type { NameStore } from "./given-names.ts";
 import type { IdentityStore } from "./identity-store.ts";
 import type { ImportedRecord } from "./record-store.ts";
 import type { Store } from "./store.ts";
 
 /** A gateway's store as the uploader sees it: it works beside the running gateway, in a process of its own. */
-export interface UploadStore extends Store, AdmissionStore, Doubts, IdentityStore, NameStore {
+export interface UploadStore extends Store, AdmissionStore, UncertainTimes, IdentityStore, NameStore {
   /** The spans of numbers in this store, oldest first. More than one where it was restored from a backup; the last is its own, and open. */
   epochs(): Promise<readonly EpochSpan[]>;
 

@@ -6,10 +6,10 @@ import {
   type Batch,
   type BatchDevice,
   batch_readings_max,
-  type Column,
   numbersMissing,
   readingsIn,
   type SeriesColumns,
+  type ValueColumn,
 } from "../store/batch.ts";
 import { batch_numbers_max } from "../store/intake.ts";
 import { differencesOf, type SeriesColumn, sumsOf } from "../store/series-columns.ts";
@@ -91,7 +91,7 @@ function textOf(series: SeriesName, columns: SeriesColumns, devices: readonly Ba
   });
   const written = [item, columns.seq, columns.stamp_ms, ...columns.values];
   const texts = textColumns(series).map(({ name, rising }, place): [string, unknown[]] => {
-    const column = written[place] as Column;
+    const column = written[place] as ValueColumn;
     return [name, rising && column instanceof Float64Array ? differencesOf(column) : [...column]];
   });
   return { items, ...Object.fromEntries(texts) };
@@ -102,14 +102,14 @@ function columnsOf(series: SeriesName, text: SeriesText, devices: DeviceList): S
   const { kind } = seriesOf(series);
   const places = text.items.map((item) => devices.place({ kind, ...plainWords(item) }));
   const rows = text["seq"]?.length;
-  const [item, seq, stamp_ms, ...values] = textColumns(series).map((column): Column => {
+  const [item, seq, stamp_ms, ...values] = textColumns(series).map((column): ValueColumn => {
     const told = text[column.name] as (number | null)[] | (string | null)[];
     const of = `${column.name} of ${series}`;
     if (told.length !== rows) throw new BatchFault(`${of} has ${told.length} values for ${rows} readings`);
     return column.sql === "TEXT"
       ? readTexts(told as string[], of)
       : readNumbers(told as number[], column, of);
-  }) as [Float64Array, Float64Array, Float64Array, ...Column[]];
+  }) as [Float64Array, Float64Array, Float64Array, ...ValueColumn[]];
   const device = item.map((place) => {
     const known = places[place];
     if (known === undefined) throw wrong(`item of ${series}`, place);

@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync } from "node:zlib";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { messageOf } from "../errors.ts";
 import { DecodingFault, decodeJson, expand } from "../json-decoder.ts";
 import { batch_bytes_max, batch_text_bytes_max } from "../store/batch.ts";
@@ -39,9 +39,9 @@ export function unpackFrame(bytes: Uint8Array): BatchText {
 
 function parsed(bytes: Uint8Array): unknown {
   try {
-    const json = expand(bytes, "zstd", bounds.batch.bytes_max);
+    const json = expand(bytes, "zstd", decodingBounds.batch.bytes_max);
     requireChecksum(bytes, json);
-    return decodeJson(json, bounds.batch);
+    return decodeJson(json, decodingBounds.batch);
   } catch (thrown) {
     if (!(thrown instanceof DecodingFault)) throw thrown;
     if (thrown.kind === "malformed") throw new BatchFault(`it cannot be read (${messageOf(thrown, 120)})`);

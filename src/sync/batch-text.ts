@@ -4,7 +4,7 @@ import { batch_readings_max } from "../store/batch.ts";
 import { closed, ExchangedDevice, seq as heldSeq } from "../store/device-health.ts";
 import { seq_max } from "../store/intake.ts";
 import { type SeriesColumn, stampSchema, valueColumns } from "../store/series-columns.ts";
-import { Epoch } from "./protocol.ts";
+import { EpochName } from "./protocol.ts";
 
 /** The version of the form below. A change of the form is a new version; batches of a released version stay readable. */
 export const batchVersion = 1;
@@ -47,7 +47,7 @@ function seriesForm(series: SeriesName): TSchema {
 export const BatchText = Type.Object(
   {
     version: Type.Literal(batchVersion),
-    epoch: Epoch,
+    epoch: EpochName,
     first_seq: seq,
     from_seq: seq,
     to_seq: heldSeq,

@@ -5,14 +5,19 @@ import { type MachineHealth, machineHealth } from "../machine-health.ts";
 import type { Store } from "../store/store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
 import type { UpdateReport } from "../update-report.ts";
-import { doubts_reported_max, dropped_max, erasures_reported_max, type GatewayReport } from "./protocol.ts";
+import {
+  dropped_max,
+  erasures_reported_max,
+  type GatewayReport,
+  uncertain_times_reported_max,
+} from "./protocol.ts";
 
 /** A gateway's report without the values that only an upload knows. */
 export type GatewayDescription = Omit<GatewayReport, "differing_days" | "failure">;
 
 /** Looks at a gateway's store and disk. `directory` is its data directory. */
 export async function describeGateway(options: {
-  readonly store: Pick<Store, "overview" | "erasures"> & Pick<UploadStore, "doubts" | "identities">;
+  readonly store: Pick<Store, "overview" | "erasures"> & Pick<UploadStore, "uncertainTimes" | "identities">;
   readonly clock: Clock;
   readonly directory: string;
   readonly version: string;
@@ -28,7 +33,7 @@ export async function describeGateway(options: {
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
   const own = (await store.erasures()).filter((erasure) => erasure.own === 1);
   const erasures = [...new Map(own.map(({ id, at_ms, subject }) => [id, { at_ms, subject }])).values()];
-  const doubts = await store.doubts();
+  const doubts = await store.uncertainTimes();
   const conflicts = openConflicts((await store.identities()).conflicts);
   const disk_free_bytes = await freeBytes(directory);
   const { unix_ms, quality } = clock.now();
@@ -46,7 +51,7 @@ export async function describeGateway(options: {
     strangers,
     update,
     ...(conflicts.length === 0 ? {} : { conflicts }),
-    ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-doubts_reported_max) }),
+    ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-uncertain_times_reported_max) }),
     ...(erasures.length === 0 ? {} : { erasures: erasures.slice(-erasures_reported_max) }),
   };
 }

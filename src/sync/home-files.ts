@@ -1,4 +1,4 @@
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { type HttpClient, jsonBody } from "../http-client/http-client.ts";
 import { bodyOfFiles, filesInBody, type HomeFiles } from "./kept-files.ts";
 import { BackupsBody } from "./protocol.ts";
@@ -10,7 +10,7 @@ export async function sendHomeFiles(central: HttpClient, files: HomeFiles): Prom
     method: "PUT",
     path: "/backups",
     body: jsonBody(bodyOfFiles(files)),
-    answer: bounds.batchAnswer,
+    answer: decodingBounds.batchAnswer,
   });
 }
 
@@ -18,7 +18,7 @@ export async function sendHomeFiles(central: HttpClient, files: HomeFiles): Prom
 export async function homeFilesAt(
   central: HttpClient,
 ): Promise<{ readonly files: Map<string, Uint8Array<ArrayBuffer>>; readonly now_ms: number | undefined }> {
-  const answer = await central.ask({ method: "GET", path: "/backups", answer: bounds.homeFiles });
+  const answer = await central.ask({ method: "GET", path: "/backups", answer: decodingBounds.homeFiles });
   const now_ms = Date.parse(answer.headers.get("date") ?? "");
   return {
     files: filesInBody(central.read(answer, BackupsBody)),

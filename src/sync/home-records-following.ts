@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { OperatorError } from "../errors.ts";
 import type { Imported } from "../store/record-store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
-import type { Central } from "./upload/central.ts";
+import type { CentralClient } from "./upload/central.ts";
 
 /** The document in which central answers the records of a home; an import says whether they fit. */
 export const HomeRecordsBody = Type.Object({});
@@ -16,7 +16,7 @@ export const HomeRecordsBody = Type.Object({});
  * @throws OperatorError; TryAgainLater where central cannot be reached
  */
 export async function followHomeRecords(options: {
-  readonly central: Pick<Central, "ask" | "read" | "url">;
+  readonly central: Pick<CentralClient, "ask" | "read" | "url">;
   readonly store: Pick<UploadStore, "uploadState" | "noteUpload">;
   readonly take: (document: object) => Promise<Imported>;
 }): Promise<Imported | undefined> {
@@ -25,7 +25,7 @@ export async function followHomeRecords(options: {
   const answer = await central.ask({
     method: "GET",
     path: "/roster",
-    answer: bounds.homeRecords,
+    answer: decodingBounds.homeRecords,
     headers: home_records === undefined ? undefined : { "if-none-match": home_records },
     accept: [304],
   });

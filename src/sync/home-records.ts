@@ -13,7 +13,7 @@ import type { CentralStore } from "../store/central-store.ts";
 import { type ErasedSpan, spanOf } from "../store/erasure.ts";
 
 /** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
-export interface HomeRecords {
+export interface RecordsOfHome {
   /** JSON, UTF-8: the same text as long as nothing in it changes. */
   readonly body: string;
   /** An entity tag with its quotes. */
@@ -39,7 +39,7 @@ type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasure
  * Other records that these refer to (the home that an item has moved to) have only their number, and an item its name
  * and type.
  */
-export async function homeRecordsOf(store: RecordsStore, home: number): Promise<HomeRecords> {
+export async function homeRecordsOf(store: RecordsStore, home: number): Promise<RecordsOfHome> {
   const chosen = await new Choice(store, home).all();
   const document: Partial<Record<RecordType, readonly StoredRecord[]>> & {
     erasures?: readonly ErasedSpan[];

@@ -46,12 +46,12 @@ export const homeHeader = "Lintel-Home";
 /** `Lintel-Position: <seq> <at>` on an answer of GET /history: what the next request hands back. */
 export const positionHeader = "Lintel-Position";
 
-export const Epoch = Type.String({ pattern: "^[0-9a-f]{32}$", title: "32 lower-case hex digits" });
+export const EpochName = Type.String({ pattern: "^[0-9a-f]{32}$", title: "32 lower-case hex digits" });
 
 /** Names in the counts of dropped data. */
 export const dropped_max = 300;
 export const erasures_reported_max = 100;
-export const doubts_reported_max = 100;
+export const uncertain_times_reported_max = 100;
 
 /** `MachineHealth` of src/machine-health.ts. */
 const MachineReport = Type.Object(
@@ -116,7 +116,7 @@ export const GatewayReport = Type.Object(
     /** Stretches of time in which the gateway's clock was wrong by an unknown amount, the newest; absent where there are none. */
     doubts: Type.Optional(
       Type.Array(Type.Object({ from_ms: time_ms, to_ms: time_ms }, closed), {
-        maxItems: doubts_reported_max,
+        maxItems: uncertain_times_reported_max,
       }),
     ),
     /** Of a gateway that updates itself. */
@@ -132,7 +132,7 @@ export type GatewayReport = Static<typeof GatewayReport>;
 export const ReportBody = Type.Object(
   {
     /** Every epoch of the gateway's store, oldest first. */
-    epochs: Type.Array(Type.Object({ epoch: Epoch, first_seq: seq, last_seq: seq }, closed), {
+    epochs: Type.Array(Type.Object({ epoch: EpochName, first_seq: seq, last_seq: seq }, closed), {
       minItems: 1,
       maxItems: 100,
     }),
@@ -162,7 +162,7 @@ export const ReportAnswer = Type.Object({
   now_ms: time_ms,
   version: Word,
   /** How far each epoch of the report is held, in its order. */
-  epochs: Type.Array(Type.Object({ epoch: Epoch, held_seq: seq, held_note: seq })),
+  epochs: Type.Array(Type.Object({ epoch: EpochName, held_seq: seq, held_note: seq })),
 });
 export type ReportAnswer = Static<typeof ReportAnswer>;
 
@@ -196,7 +196,7 @@ export type DigestsAnswer = Static<typeof DigestsAnswer>;
 /** At most `verify_days_max` days at once, so that neither side works for long on one request. */
 export const VerifyBody = Type.Object(
   {
-    epoch: Epoch,
+    epoch: EpochName,
     through_seq: seq,
     from_ms: time_ms,
     before_ms: time_ms,
@@ -230,16 +230,16 @@ export const BackupsBody = Type.Object(
 export type BackupsBody = Static<typeof BackupsBody>;
 
 /** Queries, as strings of the URL. */
-export const BatchQuery = Type.Object({ epoch: Epoch, after: seq });
+export const BatchQuery = Type.Object({ epoch: EpochName, after: seq });
 export const ReportQuery = Type.Object({ after_note: seq, after_device: Type.Optional(number) });
 export const DigestQuery = Type.Object({
-  epoch: Epoch,
+  epoch: EpochName,
   through: seq,
   from: time_ms,
   before: time_ms,
 });
 export const DayQuery = Type.Object({
-  epoch: Epoch,
+  epoch: EpochName,
   through: seq,
   series: Series,
   kind: Kind,

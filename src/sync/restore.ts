@@ -1,10 +1,10 @@
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { OperatorError } from "../errors.ts";
 import { type Batch, readingsIn } from "../store/batch.ts";
 import type { UploadStore } from "../store/upload-store.ts";
 import { batchFrom, decodeBatch } from "./batch-codec.ts";
 import { positionHeader } from "./protocol.ts";
-import type { Central } from "./upload/central.ts";
+import type { CentralClient } from "./upload/central.ts";
 
 /**
  * Restores the readings that central has of the items that are in this home now, from a time on, oldest first.
@@ -16,20 +16,20 @@ import type { Central } from "./upload/central.ts";
  * @throws OperatorError; TryAgainLater where central cannot be reached
  */
 export async function restoreHistory(options: {
-  readonly central: Central;
+  readonly central: CentralClient;
   readonly store: Pick<UploadStore, "restoreReadings">;
   readonly from_ms: number;
   readonly onBatch: (batch: Batch, readings: number) => void;
 }): Promise<number> {
   const { central, store, from_ms, onBatch } = options;
   let readings = 0;
-  let position: Position | undefined;
+  let position: RestorePosition | undefined;
   for (let batches = 0; batches < batches_max; batches += 1) {
     central.checkTime();
     const answer = await central.ask({
       method: "GET",
       path: "/history",
-      answer: bounds.sentBatch,
+      answer: decodingBounds.sentBatch,
       query: { from: from_ms, ...position },
     });
     if (answer.status === 204) return readings;
@@ -51,9 +51,9 @@ export async function restoreHistory(options: {
   );
 }
 
-type Position = { seq: number; at: string };
+type RestorePosition = { seq: number; at: string };
 
-function positionIn(header: string | null, { url }: Central): Position {
+function positionIn(header: string | null, { url }: CentralClient): RestorePosition {
   const found = /^(?<seq>\d{1,16}) (?<at>.*)/.exec(header ?? "")?.groups;
   if (found === undefined)
     throw new OperatorError(

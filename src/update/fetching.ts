@@ -7,7 +7,7 @@ import { messageOf, OperatorError } from "../errors.ts";
 import { requestOnce } from "../http-client/request.ts";
 import type { Wording } from "../http-client/wording.ts";
 import { Refused } from "./refused.ts";
-import { addressOf, type Release, targetPathOf } from "./release.ts";
+import { type Release, repositoryAddress, targetPathOf } from "./release.ts";
 
 /** Where releases are fetched from. */
 export interface ReleaseSource {
@@ -54,7 +54,11 @@ export async function fetchSmall(
  * @returns the path of the file, which has the bytes and the digest that the list names
  * @throws OperatorError where the server does not answer; Refused where its bytes are others
  */
-export async function download(source: ReleaseSource, release: Release, directory: string): Promise<string> {
+export async function downloadRelease(
+  source: ReleaseSource,
+  release: Release,
+  directory: string,
+): Promise<string> {
   const { bytes, sha256, file } = release;
   mkdirSync(directory, { recursive: true, mode: 0o755 });
   const path = join(directory, `${sha256}.deb`);
@@ -89,7 +93,7 @@ async function downloadOn(source: ReleaseSource, release: Release, path: string)
   const from = sizeOf(path);
   try {
     expectMore();
-    const response = await fetch(addressOf(manifest, `targets/${targetPathOf(release)}`), {
+    const response = await fetch(repositoryAddress(manifest, `targets/${targetPathOf(release)}`), {
       headers: { "accept-encoding": "identity", ...(from > 0 && { range: `bytes=${from}-` }) },
       redirect: "manual",
       decompress: false,
@@ -116,7 +120,7 @@ async function downloadOn(source: ReleaseSource, release: Release, path: string)
 }
 
 /** @throws Refused where the disk has no room for download, release, a copy of the data, and the same again to go back */
-export async function requireRoom(directory: string, release: Release, data_bytes: number): Promise<void> {
+export async function requireRoomFor(directory: string, release: Release, data_bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;
   const needed = release.bytes * (1 + unpacked_times) + 2 * data_bytes + reserve_bytes;

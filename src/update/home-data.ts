@@ -9,7 +9,7 @@ import { databaseBytes, databasePath, restoringPath } from "../store/sqlite/conn
  * The data of the home. They are their owner's, the user of the service, whatever user the updater is: it touches them only by
  * commands of a release that it starts as that user.
  */
-export class HomeData {
+export class UpdatedData {
   readonly #data: string;
   readonly #config: string;
   readonly #copy: string;

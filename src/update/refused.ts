@@ -1,9 +1,9 @@
-import type { RefusalReason } from "../update-report.ts";
+import type { ReleaseRefusalReason } from "../update-report.ts";
 
 /** A release, or a list of them, that this box does not take. The message is one line for people. */
 export class Refused extends Error {
   constructor(
-    readonly reason: RefusalReason,
+    readonly reason: ReleaseRefusalReason,
     message: string,
     readonly release?: { readonly version: string; readonly sha256?: string },
   ) {

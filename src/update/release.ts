@@ -27,7 +27,7 @@ export function targetPathOf({ ring, sha256, file }: Release): string {
 }
 
 /** The address of something in the folder of a repository. */
-export function addressOf(manifest: string, path: string): string {
+export function repositoryAddress(manifest: string, path: string): string {
   return new URL(path, manifest.endsWith("/") ? manifest : `${manifest}/`).href;
 }
 

@@ -8,10 +8,10 @@ import { Value } from "@sinclair/typebox/value";
 import type { Fetcher } from "tuf-js";
 import { parseIfWhole, readIfThere, writeDurably } from "../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
-import type { RefusalReason } from "../update-report.ts";
+import type { ReleaseRefusalReason } from "../update-report.ts";
 import { fetchSmall, type ReleaseSource } from "./fetching.ts";
 import { Refused } from "./refused.ts";
-import { addressOf, Release } from "./release.ts";
+import { Release, repositoryAddress } from "./release.ts";
 
 /**
  * The releases of every ring, each signed by who may sign for it.
@@ -118,7 +118,7 @@ class MetadataFetcher implements Fetcher {
 
   constructor(source: ReleaseSource) {
     this.#source = source;
-    this.base = addressOf(source.manifest, "metadata");
+    this.base = repositoryAddress(source.manifest, "metadata");
   }
 
   async downloadBytes(url: string, bytes_max: number): Promise<Buffer> {
@@ -140,7 +140,7 @@ class MetadataFetcher implements Fetcher {
 }
 
 /** Which fault of the library is which refusal; it wraps its errors as text. The first row that matches counts. */
-const refusals: readonly { says: RegExp; reason: RefusalReason; message: string }[] = [
+const refusals: readonly { says: RegExp; reason: ReleaseRefusalReason; message: string }[] = [
   {
     says: /expired/i,
     reason: "expired",

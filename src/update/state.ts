@@ -3,7 +3,12 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parseIfWhole, readIfThere, writeDurably } from "../disk/durable-file.ts";
-import { Refusal, type RefusalReason, refusals_max, type UpdateReport } from "../update-report.ts";
+import {
+  ReleaseRefusal,
+  type ReleaseRefusalReason,
+  refusals_max,
+  type UpdateReport,
+} from "../update-report.ts";
 
 const closed = { additionalProperties: false } as const;
 const text = Type.String({ maxLength: 1_000 });
@@ -40,14 +45,14 @@ export const Trial = Type.Object(
     runs: count,
     baseline: Baseline,
     /** In phase `back`. */
-    refusal: Type.Optional(Refusal),
+    refusal: Type.Optional(ReleaseRefusal),
   },
   closed,
 );
 export type Trial = Static<typeof Trial>;
 
 /** Everything that the updater knows from one run to the next: `state.json`, for everybody to read. */
-export const State = Type.Object(
+export const UpdateState = Type.Object(
   {
     format: Type.Literal("lintel update 1"),
     /** The ring of the box, the release that was confirmed last, and when the list was last read. */
@@ -58,20 +63,20 @@ export const State = Type.Object(
     waiting: Type.Optional(Type.Object({ version: text, sha256: text, message: text }, closed)),
     trial: Type.Optional(Trial),
     /** The newest last. */
-    refusals: Type.Array(Refusal, { maxItems: refusals_max }),
+    refusals: Type.Array(ReleaseRefusal, { maxItems: refusals_max }),
   },
   closed,
 );
-export type State = Static<typeof State>;
+export type UpdateState = Static<typeof UpdateState>;
 
 /** The state in a directory of releases; an empty one where there is none that can be read. */
-export function readState(directory: string): State {
+export function readState(directory: string): UpdateState {
   const found = parseIfWhole(readIfThere(statePath(directory)));
-  return Value.Check(State, found) ? found : { format: "lintel update 1", refusals: [] };
+  return Value.Check(UpdateState, found) ? found : { format: "lintel update 1", refusals: [] };
 }
 
 /** The part of the state that central is told. */
-export function reportOf(directory: string, ring: number): UpdateReport {
+export function updateReportOf(directory: string, ring: number): UpdateReport {
   const { confirmed, trial, waiting, refusals } = readState(directory);
   return {
     ring,
@@ -83,17 +88,17 @@ export function reportOf(directory: string, ring: number): UpdateReport {
 }
 
 /** The state is on disk when this returns. */
-export function writeState(directory: string, state: State): void {
+export function writeState(directory: string, state: UpdateState): void {
   // One that could not be read again would be forgotten, and with it a trial.
-  Value.Assert(State, state);
+  Value.Assert(UpdateState, state);
   writeDurably(statePath(directory), `${JSON.stringify(state, null, 2)}\n`);
   // The upload tells central of it, as the gateway's user.
   chmodSync(statePath(directory), 0o644);
 }
 
 /** A state with one more refusal in it; the same one again is counted. */
-export function withRefusal(state: State, found: Omit<Refusal, "times">): State {
-  const isSame = (one: Refusal) =>
+export function withRefusal(state: UpdateState, found: Omit<ReleaseRefusal, "times">): UpdateState {
+  const isSame = (one: ReleaseRefusal) =>
     one.reason === found.reason && one.version === found.version && one.sha256 === found.sha256;
   const times = (state.refusals.find(isSame)?.times ?? 0) + 1;
   const others = state.refusals.filter((one) => !isSame(one));
@@ -102,7 +107,7 @@ export function withRefusal(state: State, found: Omit<Refusal, "times">): State 
 
 /** Whether a release was refused for good, or as often as it is tried. */
 export function isRefused(
-  state: State,
+  state: UpdateState,
   release: { readonly version: string; readonly sha256: string },
 ): boolean {
   return state.refusals.some(
@@ -112,7 +117,7 @@ export function isRefused(
 }
 
 /** How many times a release is tried. A full disk is looked at each time. */
-const tries_max: Partial<Record<RefusalReason, number>> = {
+const tries_max: Partial<Record<ReleaseRefusalReason, number>> = {
   architecture: 1,
   damaged: 3,
   went_back: 1,

@@ -5,7 +5,7 @@ import type { UpdateTarget } from "../config/update-section.ts";
 import { writeDurably } from "../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { download, type ReleaseSource, requireRoom } from "./fetching.ts";
+import { downloadRelease, type ReleaseSource, requireRoomFor } from "./fetching.ts";
 import {
   type Link,
   linkedFolder,
@@ -15,22 +15,22 @@ import {
   setLink,
   unpack,
 } from "./folders.ts";
-import { CommandFailed, type HomeData } from "./home-data.ts";
+import { CommandFailed, type UpdatedData } from "./home-data.ts";
 import type { Judge } from "./judge.ts";
 import { Refused } from "./refused.ts";
 import { chooseRelease, ownArchitecture, type Release } from "./release.ts";
 import { readRepository } from "./repository.ts";
 import type { Service } from "./service.ts";
-import { isRefused, readState, type State, type Trial, withRefusal, writeState } from "./state.ts";
+import { isRefused, readState, type Trial, type UpdateState, withRefusal, writeState } from "./state.ts";
 
-export interface UpdateOptions {
+export interface UpdaterOptions {
   readonly target: UpdateTarget;
   /** The release that this process is: the one that was confirmed, never a new one. */
   readonly own: ReleaseFolder;
   readonly source: ReleaseSource;
   readonly service: Service;
   readonly judge: Judge;
-  readonly data: HomeData;
+  readonly data: UpdatedData;
   /** Whether the gateway uploads to a central server. */
   readonly uploads: boolean;
   readonly clock: Clock;
@@ -52,8 +52,8 @@ export interface Updated {
  * - `trial`: `current` leads to the new release, or is about to. It is judged, and confirmed or sent back;
  * - `back`: `current` leads to the confirmed release again, the data become what they were, and the refusal is kept.
  */
-export async function update(options: UpdateOptions): Promise<Updated> {
-  const run = new Run(options);
+export async function update(options: UpdaterOptions): Promise<Updated> {
+  const run = new UpdateRun(options);
   const { trial } = run.state;
   const updated = await (trial === undefined ? run.begin() : run.goOn(trial)).catch((thrown: unknown) => {
     if (!(thrown instanceof CommandFailed)) throw thrown;
@@ -68,12 +68,12 @@ export async function update(options: UpdateOptions): Promise<Updated> {
   return updated;
 }
 
-class Run {
-  readonly #options: UpdateOptions;
+class UpdateRun {
+  readonly #options: UpdaterOptions;
   readonly #directory: string;
-  state: State;
+  state: UpdateState;
 
-  constructor(options: UpdateOptions) {
+  constructor(options: UpdaterOptions) {
     this.#options = options;
     this.#directory = options.target.directory;
     mkdirSync(this.#directory, { recursive: true, mode: 0o755 });
@@ -133,8 +133,8 @@ class Run {
     const folder = releaseIn(join(this.#directory, release.version));
     const downloads = join(this.#directory, "download");
     if (folder !== undefined && this.state.waiting?.sha256 === release.sha256) return;
-    await requireRoom(this.#directory, release, this.#options.data.bytes);
-    const file = await download(this.#options.source, release, downloads);
+    await requireRoomFor(this.#directory, release, this.#options.data.bytes);
+    const file = await downloadRelease(this.#options.source, release, downloads);
     await unpack(this.#directory, file, release);
     rmSync(downloads, { recursive: true, force: true });
   }
@@ -347,8 +347,8 @@ class Run {
   }
 
   /** Brings part of the state to disk. */
-  #keep(part: { readonly [Name in keyof State]?: State[Name] | undefined }): void {
-    this.state = JSON.parse(JSON.stringify({ ...this.state, ...part })) as State;
+  #keep(part: { readonly [Name in keyof UpdateState]?: UpdateState[Name] | undefined }): void {
+    this.state = JSON.parse(JSON.stringify({ ...this.state, ...part })) as UpdateState;
     writeState(this.#directory, this.state);
   }
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { bounds } from "../decoding-bounds.ts";
+import { decodingBounds } from "../decoding-bounds.ts";
 import { writeDurably } from "../disk/durable-file.ts";
 import { OperatorError } from "../errors.ts";
 import { Identity, identities_max, parseIdentity } from "../identity.ts";
@@ -107,7 +107,7 @@ function contentOf<Schema extends TSchema>(
   if (content === undefined) return undefined;
   let kept: unknown;
   try {
-    kept = decodeJson(content, bounds.homeFile);
+    kept = decodeJson(content, decodingBounds.homeFile);
   } catch {
     kept = undefined;
   }

@@ -4,7 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import { writeDurably } from "../disk/durable-file.ts";
 import { readPlainFile } from "../disk/plain-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
-import { type Fault, ImportRefused } from "../import/fault.ts";
+import { type FileFault, ImportRefused } from "../import/fault.ts";
 import { importDocument } from "../import/import.ts";
 import { shortLine } from "../plain-text.ts";
 import type { Item } from "../records/items.ts";
@@ -29,7 +29,7 @@ export async function takeHomeRecords(options: {
   readonly document: object;
 }): Promise<Imported> {
   const { store, directory } = options;
-  const { erasures, records } = partsOf(options.document);
+  const { erasures, records } = documentParts(options.document);
   await store.takeErasures(erasures);
   const document = JSON.stringify(withheld(records, unanswered(await store.erasures(), erasures)));
   const path = join(directory, recordsName);
@@ -49,11 +49,11 @@ export async function takeHomeRecords(options: {
 }
 
 /** The erasures and the records of a document of central. */
-export function partsOf(document: object): {
+export function documentParts(document: object): {
   readonly erasures: readonly ErasedSpan[];
-  readonly records: Document;
+  readonly records: RecordsDocument;
 } {
-  const { erasures = [], ...records } = document as Document & { readonly erasures?: unknown };
+  const { erasures = [], ...records } = document as RecordsDocument & { readonly erasures?: unknown };
   if (Value.Check(ErasedSpans, erasures)) return { erasures, records };
   throw new OperatorError(
     "what central says was erased of this home is not in a form that this gateway knows",
@@ -77,7 +77,7 @@ function unanswered(here: readonly Erasure[], atCentral: readonly ErasedSpan[]):
 }
 
 /** The document without records of what was erased; of the home that is all. */
-function withheld(document: Document, targets: readonly ErasureTarget[]): Document {
+function withheld(document: RecordsDocument, targets: readonly ErasureTarget[]): RecordsDocument {
   if (targets.some((target) => "home" in target)) return {};
   const subjects = new Set(targets.flatMap((target) => ("subject" in target ? target.subject : [])));
   const kept = recordTypes.map(
@@ -93,7 +93,7 @@ function isOf({ subjectid }: StoredRecord, subjects: ReadonlySet<number>): boole
 /** Takes in what fits. The faults, a line each, of records that were left out. */
 async function importFitting(
   store: UploadStore,
-  document: Document,
+  document: RecordsDocument,
 ): Promise<{ imported: Imported; faults: readonly string[] }> {
   const faults: string[] = [];
   let left = document;
@@ -131,7 +131,7 @@ function partOf(type: string, record: StoredRecord, field: string | undefined): 
 }
 
 /** The document as a text in which each record has a line of its own, and the record of a line. */
-function aRecordALine(document: Document): {
+function aRecordALine(document: RecordsDocument): {
   text: string;
   recordAt: (line: number) => StoredRecord | undefined;
 } {
@@ -152,7 +152,7 @@ function aRecordALine(document: Document): {
 }
 
 function faultInWords(
-  { record: type, field, given, expected }: Fault,
+  { record: type, field, given, expected }: FileFault,
   record: StoredRecord | undefined,
 ): string {
   const name = type === undefined || record === undefined ? undefined : identityOf(type, record);
@@ -170,10 +170,10 @@ const named_max = 5;
 /** Each time at least one record is left out; faults of a try are a thousand at most. */
 const tries_max = 8;
 
-type Document = Readonly<Partial<Record<RecordType, readonly StoredRecord[]>>>;
+type RecordsDocument = Readonly<Partial<Record<RecordType, readonly StoredRecord[]>>>;
 
 /** Without one, nothing is known to have gone. */
-function keptRecords(path: string): Document {
+function keptRecords(path: string): RecordsDocument {
   try {
     return JSON.parse(readPlainFile(path, records_bytes_max) ?? "{}");
   } catch (thrown) {
@@ -184,7 +184,7 @@ function keptRecords(path: string): Document {
   }
 }
 
-function goneFrom(before: Document, now: Document): ImportedRecord[] {
+function goneFrom(before: RecordsDocument, now: RecordsDocument): ImportedRecord[] {
   return recordTypes.flatMap((type) => {
     const present = new Set((now[type] ?? []).map((record) => identityOf(type, record)));
     const gone = (before[type] ?? []).filter((record) => !present.has(identityOf(type, record)));

@@ -10,7 +10,7 @@ import { claimRole } from "../store/sqlite/role.ts";
 import { homeFilesAt } from "../sync/home-files.ts";
 import { followHomeRecords } from "../sync/home-records-following.ts";
 import { restoreHistory } from "../sync/restore.ts";
-import type { Central } from "../sync/upload/central.ts";
+import type { CentralClient } from "../sync/upload/central.ts";
 import { putHomeFiles } from "./home-files.ts";
 import { takeHomeRecords } from "./home-records-import.ts";
 
@@ -34,7 +34,7 @@ export interface RestoredHome {
  */
 export async function restoreHome(options: {
   readonly directory: string;
-  readonly central: Central;
+  readonly central: CentralClient;
   readonly days: number;
   readonly erasures: readonly TakenSpan[];
   readonly clock: Clock;

@@ -8,9 +8,9 @@ import type { Log } from "../log.ts";
 import { takeLock, uploadPost } from "../store/sqlite/lock.ts";
 import { openUploadStore } from "../store/sqlite/open.ts";
 import { describeGateway } from "../sync/gateway-report.ts";
-import { Central } from "../sync/upload/central.ts";
+import { CentralClient } from "../sync/upload/central.ts";
 import { type Uploaded, type UploadProgress, upload } from "../sync/upload/upload.ts";
-import { reportOf } from "../update/state.ts";
+import { updateReportOf } from "../update/state.ts";
 import { version } from "../version.ts";
 import { gatherHomeFiles } from "./home-files.ts";
 import { takeHomeRecords } from "./home-records-import.ts";
@@ -63,7 +63,7 @@ export async function uploadFrom(
           const running = await new ControlClient(data).statusIfRunning().catch(() => undefined);
           const strangers = running?.strangers.length;
           const machine = running?.machine;
-          const update = site.update && reportOf(site.update.directory, site.update.ring);
+          const update = site.update && updateReportOf(site.update.directory, site.update.ring);
           return describeGateway({
             ...{ store, clock, directory: data, version, timezone },
             ...{ strangers, machine, update },
@@ -92,10 +92,10 @@ export function connect(
     readonly log: Log;
     readonly onRetry?: (reason: string) => void;
   },
-): Central {
+): CentralClient {
   const { stop, clock, log } = run;
   const { url, bytes_per_s, certificate } = target;
-  return new Central({
+  return new CentralClient({
     url,
     token: tokenIn(target.token_file),
     home,

@@ -10,7 +10,7 @@ import { ControlClient } from "../../src/control/client.ts";
 import { Joining, type JoiningStep } from "../../src/control/joining.ts";
 import { startControl } from "../../src/control/server.ts";
 import type { GatewayStatus } from "../../src/control/status.ts";
-import { Walk } from "../../src/control/walk.ts";
+import { SetupVisit } from "../../src/control/walk.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { noConflict } from "../../src/ingest/identities.ts";
 import { lineLog } from "../../src/log.ts";
@@ -222,7 +222,7 @@ test("a tap on a page while somebody else is letting devices in is no fault, and
   const { joining } = control([attach(keeper)]);
   const store = {} as NameStore;
   const identities = { changes: 0, conflicts: () => [], settle: () => Promise.reject() };
-  const walk = new Walk({ joining, identities, store, clock, lines: [] });
+  const walk = new SetupVisit({ joining, identities, store, clock, lines: [] });
   const opened = joining.open(60, () => {});
   const before = walk.changes;
   walk.open();

@@ -1,6 +1,6 @@
 import type { WalkingLine } from "../../src/config/walking-line.ts";
 import type { Trouble } from "../../src/dashboard/page.ts";
-import type { Span } from "../../src/meaning/span.ts";
+import type { TimeSpan } from "../../src/meaning/span.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
 import type { TestBrowser, Visit } from "./browser.ts";
 import { servePages } from "./pages-server.ts";
@@ -27,7 +27,7 @@ export async function serveHome(options: {
   home: number;
   zone: string;
   /** When the clock of the home was in doubt, and what is amiss with its box. */
-  doubts?: readonly Span[];
+  doubts?: readonly TimeSpan[];
   troubles?: readonly Trouble[];
   walking?: readonly WalkingLine[];
 }): Promise<PagesServing> {

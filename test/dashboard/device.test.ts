@@ -5,7 +5,7 @@ import { decodePlot, type PlotData } from "../../src/dashboard/plot-format.ts";
 import { hour_ms } from "../../src/durations.ts";
 import { localDate } from "../../src/meaning/local-day.ts";
 import { quartilesOf } from "../../src/meaning/quartiles.ts";
-import { walksOf } from "../../src/meaning/walks.ts";
+import { walkingPassesOf } from "../../src/meaning/walks.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
 import {
   boxPage,
@@ -125,7 +125,7 @@ test("a sensor of a line has the walking speed of each week, as the interface ha
       `/v0.9/items/wirelesssensors/${item}/events?precision=ms`,
     ))
       if ((event & 2) !== 0) sightings.push({ item, at_ms: stamp });
-  const { walks } = walksOf(line.sensors, sightings);
+  const { walks } = walkingPassesOf(line.sensors, sightings);
   const weeks_ms = curve?.weeks_ms ?? [];
   expect(weeks_ms.map((week_ms) => localDate(zone, week_ms))).toEqual([
     ...["2026-09-28", "2026-10-05", "2026-10-12", "2026-10-19"],

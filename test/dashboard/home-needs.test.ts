@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { DeviceRow } from "../../src/dashboard/pages/home/devices.ts";
-import { type Need, needsOf } from "../../src/dashboard/pages/home/needs.ts";
+import { type HomeNeed, needsOf } from "../../src/dashboard/pages/home/needs.ts";
 import type { DoseStatus } from "../../src/meaning/doses.ts";
 
 const well: DeviceRow = {
@@ -47,7 +47,7 @@ test("needs come worst first: the box, then who is silent, was never heard, runs
     { ...well, name: "front-door", overdue: true, battery: low },
   ];
   const needs = needsOf([{ what: "The disk is full." }], rows, days);
-  const namesOf = (need: Need) =>
+  const namesOf = (need: HomeNeed) =>
     ("devices" in need ? need.devices : [need]).map((one) => ("name" in one ? one.name : one.what));
   expect(needs.map((need) => [need.type, ...namesOf(need)])).toEqual([
     ["trouble", "The disk is full."],

@@ -1,4 +1,4 @@
-import { type Central, startCentral } from "../../src/central.ts";
+import { type RunningCentral, startCentral } from "../../src/central.ts";
 import { day_ms, hour_ms } from "../../src/durations.ts";
 import { configuredSettings } from "../../src/http/listening.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
@@ -18,7 +18,7 @@ export const homeFourDoubt = { from_ms: now_ms - 23 * hour_ms, to_ms: now_ms - 2
 
 /** A central with three homes of two sensors each, on a store of its own. */
 export interface HomesCentral extends AsyncDisposable {
-  readonly central: Central;
+  readonly central: RunningCentral;
   readonly clock: SettableClock;
   mint(scope: Scope, binding?: Binding): Promise<string>;
   /** Asks for a page with the session of a token. */

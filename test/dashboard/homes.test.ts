@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { missingOf, missingRow } from "../../src/dashboard/pages/homes/missing.ts";
-import { lastDays, statesOf } from "../../src/dashboard/pages/homes/nights.ts";
+import { arrivalStatesOf, lastDays } from "../../src/dashboard/pages/homes/nights.ts";
 import type { Uncovered } from "../../src/dashboard/uncovered.ts";
 import { day_ms, hour_ms } from "../../src/durations.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
@@ -17,7 +17,7 @@ test("a day has arrived once all of a later one is here, in time until the next 
   expect(range.endOf_ms(day(24))).toBe(at(24, 22));
   expect(range.endOf_ms(day(25))).toBe(at(25, 23));
   const states = (...days: [day: number, arrived_ms: number, differing?: number][]) =>
-    statesOf(
+    arrivalStatesOf(
       {
         first_day: days[0]?.[0],
         days: days.map(([number, arrived_ms, differing = 0]) => ({ day: number, arrived_ms, differing })),

@@ -2,7 +2,7 @@ import type { Trouble } from "../../src/dashboard/page.ts";
 import { day_ms, hour_ms } from "../../src/durations.ts";
 import { importDocument } from "../../src/import/import.ts";
 import { kinds } from "../../src/kinds.ts";
-import type { Span } from "../../src/meaning/span.ts";
+import type { TimeSpan } from "../../src/meaning/span.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
 import { below, item, reading, seeded, sensorEvent } from "../store/sample.ts";
@@ -29,8 +29,8 @@ export interface State {
   /** Days of readings up to now; none: nothing is dated yet. */
   readonly days?: number;
   /** Stretches in which nobody listened. */
-  readonly away?: readonly Span[];
-  readonly doubts?: readonly Span[];
+  readonly away?: readonly TimeSpan[];
+  readonly doubts?: readonly TimeSpan[];
   readonly troubles?: readonly Trouble[];
 }
 
@@ -79,7 +79,7 @@ async function nameDevices(store: GatewayStore, devices: readonly StateDevice[])
 async function fill(
   store: GatewayStore,
   devices: readonly StateDevice[],
-  spans: readonly Span[],
+  spans: readonly TimeSpan[],
 ): Promise<void> {
   const random = seeded(12);
   for (const span of spans) {
@@ -121,7 +121,7 @@ async function hold(store: GatewayStore, devices: readonly StateDevice[]): Promi
 }
 
 /** Moments in a span at which something happens to a device, in order. */
-function momentsOf({ hours }: StateDevice, { from_ms, to_ms }: Span, random: () => number): number[] {
+function momentsOf({ hours }: StateDevice, { from_ms, to_ms }: TimeSpan, random: () => number): number[] {
   const moments: number[] = [];
   for (let day = Math.floor(from_ms / day_ms); day * day_ms < to_ms; day++)
     for (const [from_h, to_h, count] of hours)
@@ -155,7 +155,7 @@ function readingsAt({ device }: StateDevice, at_ms: number): Reading[] {
 }
 
 /** The spans of a time that are not away, in order. */
-function listenedBetween({ from_ms, to_ms }: Span, away: readonly Span[]): Span[] {
+function listenedBetween({ from_ms, to_ms }: TimeSpan, away: readonly TimeSpan[]): TimeSpan[] {
   const edges = [from_ms, ...away.flatMap((cut) => [cut.from_ms, cut.to_ms]), to_ms];
   const spans = edges.flatMap((at_ms, place) =>
     place % 2 === 0 ? [{ from_ms: at_ms, to_ms: edges[place + 1] ?? to_ms }] : [],

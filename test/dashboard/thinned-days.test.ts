@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { thinnedDays } from "../../src/dashboard/thinned-days.ts";
+import { downsampledDays } from "../../src/dashboard/thinned-days.ts";
 import { day_ms, hour_ms } from "../../src/durations.ts";
-import type { ThinnedRequest } from "../../src/store/store.ts";
+import type { DownsampledRequest } from "../../src/store/store.ts";
 import { sensor, sensorEvent } from "../store/sample.ts";
 import { servePages } from "./pages-server.ts";
 
@@ -19,23 +19,23 @@ test("steps of all but the last week are read once, until something of them chan
   for (let at = 0; at < readings.length; at += 500) await store.append(readings.slice(at, at + 500));
   const [item] = await store.items("wirelesssensors", { skip: 0, limit: 1 });
   const key = (await store.item("wirelesssensors", item?.itemname ?? ""))?.key ?? 0;
-  const request: ThinnedRequest = {
+  const request: DownsampledRequest = {
     ...{ series: "wirelesssensor_events", item: key, field: "event", mask: 0b11 },
     ...{ from_ms, before_ms: today_ms + day_ms, step_ms: 60_000 },
   };
   const read: number[] = [];
   const counting = {
     pageMark: store.pageMark,
-    thinned: (asked: ThinnedRequest) => {
+    downsampled: (asked: DownsampledRequest) => {
       read.push((asked.before_ms - asked.from_ms) / day_ms);
-      return store.thinned(asked);
+      return store.downsampled(asked);
     },
   };
   const site = { role: "gateway", store, version: "0", api: "/v0.9", zoneOf: async () => "UTC" } as const;
   const look = async (asked = request) => {
     read.length = 0;
-    const steps = await thinnedDays({ store: counting, site }, { ...asked, today_ms });
-    const { least, greatest, last, count } = await store.thinned(asked);
+    const steps = await downsampledDays({ store: counting, site }, { ...asked, today_ms });
+    const { least, greatest, last, count } = await store.downsampled(asked);
     expect(steps).toMatchObject({ least, greatest, last, count });
     return [...read];
   };

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
-import type { Step, WalkDevice } from "../../src/dashboard/pages/walk/data.ts";
-import { WalkPage } from "../../src/dashboard/pages/walk/page.tsx";
+import type { SetupVisitDevice, SetupVisitStep } from "../../src/dashboard/pages/walk/data.ts";
+import { SetupVisitPage } from "../../src/dashboard/pages/walk/page.tsx";
 import { hour_ms } from "../../src/durations.ts";
 
 const now_ms = Date.UTC(2026, 10, 20, 12);
 const since_ms = now_ms - 600_000;
 
-const door: WalkDevice = {
+const door: SetupVisitDevice = {
   kind: "wirelesssensors",
   subtype: "door",
   address: "00:0d:6f:00:05:a1:b2:c3",
@@ -26,14 +26,14 @@ const door: WalkDevice = {
   heard_ms: now_ms,
   spoke_ms: now_ms,
 };
-const watch: WalkDevice = {
+const watch: SetupVisitDevice = {
   ...door,
   ...{ kind: "watches", address: "e1:5c:07:2d:9a:31", name: "Watch", later: true },
   ...{ heard_ms: now_ms - hour_ms, spoke_ms: now_ms - hour_ms },
 };
 
 /** Text of a step of the walk, without its markup. */
-function walk(step: Step, ...devices: readonly WalkDevice[]): string {
+function walk(step: SetupVisitStep, ...devices: readonly SetupVisitDevice[]): string {
   const state = {
     joining: "closed",
     opened: null,
@@ -53,7 +53,7 @@ function walk(step: Step, ...devices: readonly WalkDevice[]): string {
     upload: null,
   };
   const data = { ...home, step, state, devices, naming: devices[0]?.address ?? null, since_ms };
-  const html = renderToString(h(WalkPage, { ...data, now_ms, locale: "en-GB", trail: [] }));
+  const html = renderToString(h(SetupVisitPage, { ...data, now_ms, locale: "en-GB", trail: [] }));
   return html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 }
 

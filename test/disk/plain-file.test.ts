@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { readIfThere, writeDurably } from "../../src/disk/durable-file.ts";
 import { readPlainFile, requirePlainFile } from "../../src/disk/plain-file.ts";
 import { takeLock, uploadPost } from "../../src/store/sqlite/lock.ts";
-import { HomeData } from "../../src/update/home-data.ts";
+import { UpdatedData } from "../../src/update/home-data.ts";
 import { temporaryDirectory } from "../store/sample.ts";
 
 /** A directory in which somebody else may write, and a file of ours outside of it. */
@@ -71,14 +71,14 @@ test.each(["a pipe", "a symbolic link to a file", "a symbolic link to a device",
   "whether somebody uploads is not to be found out from %s, and the updater says so at once",
   (what) => {
     put[what]?.(join(data, "upload.pid"));
-    const home = new HomeData({ data, config: "", copy: "" });
+    const home = new UpdatedData({ data, config: "", copy: "" });
     expect(() => home.uploading).toThrow(join(data, "upload.pid"));
   },
 );
 
 test("what stands in the file of a process may name no other file", () => {
   writeFileSync(join(data, "upload.pid"), "../../tmp/upload");
-  expect(new HomeData({ data, config: "", copy: "" }).uploading).toBe(false);
+  expect(new UpdatedData({ data, config: "", copy: "" }).uploading).toBe(false);
 });
 
 test("a lock and a file that replaces another are never written through a link", () => {

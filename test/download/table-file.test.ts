@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
-import { column, columnsOfSchema, columnsOfSeries, type Row } from "../../src/download/column.ts";
+import { column, columnsOfSchema, columnsOfSeries, type FileRow } from "../../src/download/column.ts";
 import { type Format, formatNames } from "../../src/download/format.ts";
 import type { StampForm } from "../../src/download/stamp-form.ts";
 import { writeTable } from "../../src/download/table-file.ts";
@@ -20,7 +20,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const weights = columnsOfSeries("scale_weights");
 const stamp_ms = Date.UTC(2026, 10, 20, 12, 0, 0) + 250;
-const rows: Row[] = [
+const rows: FileRow[] = [
   [1, "hall, scale", 12, stamp_ms, 70_123, null, 0, -1, 9_007_199_254_740_991, 77, "device"],
   [2, 'the "new" one\nupstairs', null, stamp_ms + 1, 1, 2, 3, 4, 5, null, "corrected"],
   [3, "", -1, stamp_ms + 1, 0, null, null, null, null, null, "device"],
@@ -113,7 +113,7 @@ test("NDJSON is one object a line, null included", async () => {
 
 test("NDJSON and Parquet have every text exactly, NDJSON without a character that a terminal obeys", async () => {
   const text = "=1+1 \u001b[2J\u009b31m\u202e\u2028";
-  const given: Row[] = [[text, 1]];
+  const given: FileRow[] = [[text, 1]];
   const columns = [column("text", "text", ""), column("number", "real", "")];
   const ndjson = await (await written("ndjson", given, "iso", [...columns])).text();
   expect(ndjson.trimEnd()).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
@@ -154,7 +154,7 @@ describe("Parquet", () => {
   test("splits many rows into groups, and says so in what stands at its end", async () => {
     const many = Array.from(
       { length: 70_000 },
-      (_, at): Row => [7, "door", null, stamp_ms + at, at % 64, "device"],
+      (_, at): FileRow => [7, "door", null, stamp_ms + at, at % 64, "device"],
     );
     const columns = columnsOfSeries("wirelesssensor_events");
     const file = await (await written("parquet", many, "iso", columns)).arrayBuffer();
@@ -202,7 +202,7 @@ test("a file takes its name only when it is whole, and until then what stood the
     throw new Error("cut off");
   }
   await expect(writeTable(options, failing())).rejects.toThrow("cut off");
-  async function* nothing(): AsyncGenerator<Row[]> {
+  async function* nothing(): AsyncGenerator<FileRow[]> {
     yield* [];
   }
   expect(await writeTable(options, nothing())).toBeUndefined();

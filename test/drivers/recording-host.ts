@@ -7,13 +7,13 @@ import type { DeviceFacts } from "../../src/device-facts.ts";
 import { Identities } from "../../src/ingest/identities.ts";
 import type { Log } from "../../src/log.ts";
 import type {
-  Claim,
-  Cursor,
+  BufferCursor,
   Device,
   DeviceState,
   Gap,
+  HeardDevice,
+  IdentityClaim,
   Reading,
-  Sighting,
   Verdict,
 } from "../../src/reading.ts";
 
@@ -32,7 +32,7 @@ export class RecordingHost implements Host {
   readonly cursors = new Map<string, string>();
   readonly joins: JoinEvent[] = [];
   /** Sightings of devices that may be anybody's, and which of them are listened to: all, unless a test says otherwise. */
-  readonly sightings: Sighting[] = [];
+  readonly sightings: HeardDevice[] = [];
   isAdmitted: (device: Device) => boolean = () => true;
   readonly localAddress = "02:00:00:00:00:0c";
   readonly drops = new Map<string, number>();
@@ -64,20 +64,20 @@ export class RecordingHost implements Host {
     });
   }
 
-  identify(claim: Claim, options?: { readonly note?: boolean }): Verdict {
+  identify(claim: IdentityClaim, options?: { readonly note?: boolean }): Verdict {
     const verdict = this.identities.identify(claim, "tested", options);
     this.#changed();
     return verdict;
   }
 
-  async accept(reading: Reading, cursor?: Cursor): Promise<void> {
+  async accept(reading: Reading, cursor?: BufferCursor): Promise<void> {
     this.readings.push(reading);
     this.#changed();
     if (this.refusal !== undefined) throw this.refusal;
     if (cursor !== undefined) this.cursors.set(cursor.name, cursor.value);
   }
 
-  admits(sighting: Sighting): boolean {
+  admits(sighting: HeardDevice): boolean {
     this.sightings.push(sighting);
     return this.isAdmitted(sighting.device);
   }
@@ -96,7 +96,7 @@ export class RecordingHost implements Host {
     return this.cursors.get(name);
   }
 
-  async gap(gap: Gap, cursor?: Cursor): Promise<void> {
+  async gap(gap: Gap, cursor?: BufferCursor): Promise<void> {
     this.gaps.push(gap);
     this.#changed();
     if (this.refusal !== undefined) throw this.refusal;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { StoreOutage } from "../../src/errors.ts";
-import { Outages } from "../../src/http/refusals.ts";
+import { StoreOutages } from "../../src/http/refusals.ts";
 import { lineLog } from "../../src/log.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 
@@ -57,7 +57,7 @@ function logged() {
   const clock = new SettableClock(0);
   const lines: string[] = [];
   const log = lineLog({ write: (line) => void lines.push(line.slice(25).trimEnd()), clock });
-  return { outages: new Outages({ clock, log }), lines, clock };
+  return { outages: new StoreOutages({ clock, log }), lines, clock };
 }
 
 function partOf(name: string) {

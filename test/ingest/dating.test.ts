@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../src/clock.ts";
-import { Dating, type DatingStore, type Entry } from "../../src/ingest/dating.ts";
-import type { Noted } from "../../src/ingest/note-book.ts";
+import { Dating, type DatingStore, type OfferedFact } from "../../src/ingest/dating.ts";
+import type { NotesTaken } from "../../src/ingest/note-book.ts";
 import type { Device, Gap, Reading } from "../../src/reading.ts";
 import { type Notes, ReadingRefused } from "../../src/store/store.ts";
 import { SimulatedMachine } from "../fakes/simulated-machine.ts";
@@ -10,7 +10,7 @@ import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../store/samp
 import { databaseOf, openGateway } from "../store/sqlite/opening.ts";
 import { rowsOf } from "../time/database.ts";
 
-const nothing: Noted = { facts: [], dropped: new Map() };
+const nothing: NotesTaken = { facts: [], dropped: new Map() };
 const box: Device = { kind: "pillboxes", address: "00:0d:6f:00:07:00", subtype: "polled" };
 
 test("what comes before the time is known waits as it is, and is dated in order once it is, a bounded number at once", async () => {
@@ -273,7 +273,7 @@ async function dating({
     },
   };
   const begin = () => new Dating({ store: watched, clock: machine.startProcess(), release_max });
-  const entry = (fact: Entry["fact"], monotonic_ms: number): Entry => ({
+  const entry = (fact: OfferedFact["fact"], monotonic_ms: number): OfferedFact => ({
     fact,
     monotonic_ms,
     cursor: undefined,
@@ -290,7 +290,7 @@ async function dating({
       return machine.moment().monotonic_ms;
     },
     /** An event of a sensor so many milliseconds after the beginning of a process that begins with its machine. */
-    event(number: number): Entry {
+    event(number: number): OfferedFact {
       const monotonic_ms = machine.moment().monotonic_ms + number;
       const { unsynchronised } = clockQuality;
       return entry(
@@ -299,7 +299,7 @@ async function dating({
       );
     },
     /** Commits a group as ingest does. */
-    async put(group: readonly Entry[], noted = nothing) {
+    async put(group: readonly OfferedFact[], noted = nothing) {
       home.dating.observe();
       const prepared = home.dating.prepare(group, noted);
       await watched.append(prepared.readings, prepared.notes);

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { NoteBook } from "../../src/ingest/note-book.ts";
-import type { Fault } from "../../src/ingest/validity.ts";
+import type { IntakeFault } from "../../src/ingest/validity.ts";
 import type { HeardState } from "../../src/store/store.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 import { sensor, start_ms } from "../store/sample.ts";
 
 function noteBook() {
   const clock = new SettableClock(start_ms);
-  const refused: Fault[] = [];
+  const refused: IntakeFault[] = [];
   let due = 0;
   const notes = new NoteBook({
     clock,

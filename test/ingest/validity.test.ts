@@ -5,7 +5,7 @@ import {
   faultOfDevice,
   faultOfGap,
   faultOfReading,
-  nameOf,
+  kindAndAddress,
 } from "../../src/ingest/validity.ts";
 import { measureOf } from "../../src/quantities.ts";
 import { cursor_length_max, type Device, type Gap, type Reading } from "../../src/reading.ts";
@@ -159,7 +159,7 @@ describe("a device", () => {
   });
 
   test("is named by kind and address", () => {
-    expect(nameOf(sensor(1))).toBe(name);
+    expect(kindAndAddress(sensor(1))).toBe(name);
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { clockQuality, SystemClock } from "../../src/clock.ts";
 import { hour_ms } from "../../src/durations.ts";
 import { lineLog } from "../../src/log.ts";
-import { reportOf } from "../../src/meaning/report.ts";
+import { householdReportOf } from "../../src/meaning/report.ts";
 import type { ReportOptions } from "../../src/meaning/report-source.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
@@ -82,7 +82,7 @@ async function report(options: Partial<ReportOptions> = {}) {
     ...sensor,
     item: items.find(({ record }) => record.macaddress === sensors[index]?.address)?.record.itemname ?? "",
   }));
-  return reportOf({
+  return householdReportOf({
     store,
     now_ms: sunday_ms + 8 * 24 * hour_ms,
     since: "2026-03-01",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Known, minutesByDay } from "../../src/meaning/missing-minutes.ts";
+import { type KnownCoverage, minutesByDay } from "../../src/meaning/missing-minutes.ts";
 import { coverageReasons } from "../../src/records/coverage.ts";
 import { below, seeded } from "../store/sample.ts";
 
@@ -7,8 +7,8 @@ const reasons = Object.keys(coverageReasons) as (keyof typeof coverageReasons)[]
 const minute_ms = 60_000;
 
 /** Two years of a life, in order: stretches of minutes to weeks, some with nothing known between them. */
-function lifeFrom(from_ms: number, to_ms: number, random: (bound: number) => number): Known[] {
-  const life: Known[] = [];
+function lifeFrom(from_ms: number, to_ms: number, random: (bound: number) => number): KnownCoverage[] {
+  const life: KnownCoverage[] = [];
   const lengths_min = [1, 7, 90, 600, 3_000, 20_000];
   for (let at_ms = from_ms; at_ms < to_ms; ) {
     const length_ms = (1 + random(lengths_min[random(6)] ?? 1)) * minute_ms;
@@ -64,11 +64,11 @@ test("what begins and ends within minutes is rounded, and still adds up", () => 
   const numbers = seeded(5);
   const random = (bound: number) => below(numbers, bound);
   const from_ms = Date.parse("2026-03-28T00:00:00Z");
-  const life: Known[] = [];
+  const life: KnownCoverage[] = [];
   for (let at_ms = from_ms; life.length < 2_000; at_ms += 1 + random(200_000))
     life.push({ from_ms: at_ms, to_ms: at_ms, state: "gap", reason: "overwritten" });
   const stretches = life.map(
-    (one, index): Known => ({ ...one, to_ms: life[index + 1]?.from_ms ?? one.to_ms }),
+    (one, index): KnownCoverage => ({ ...one, to_ms: life[index + 1]?.from_ms ?? one.to_ms }),
   );
   const to_ms = stretches.at(-1)?.to_ms ?? 0;
   for (const { day, minutes, missing, unknown } of minutesByDay(

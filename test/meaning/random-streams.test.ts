@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { Random } from "../../src/demo/random.ts";
 import { dosesOf } from "../../src/meaning/doses.ts";
 import { quartilesOf } from "../../src/meaning/quartiles.ts";
-import { joined, type Span, without } from "../../src/meaning/span.ts";
-import { walksOf } from "../../src/meaning/walks.ts";
+import { joined, type TimeSpan, without } from "../../src/meaning/span.ts";
+import { walkingPassesOf } from "../../src/meaning/walks.ts";
 
 const zones = [
   "UTC",
@@ -16,7 +16,7 @@ const zones = [
 const week_ms = 7 * 86_400_000;
 const streams = 300;
 
-function spanOf(random: Random): Span {
+function spanOf(random: Random): TimeSpan {
   const from_ms = Math.floor(random.between(0, 4e12));
   return { from_ms, to_ms: from_ms + Math.floor(random.between(-1, 3) * week_ms) };
 }
@@ -58,7 +58,7 @@ test("whatever a line of sensors says, a walk has a speed that people have", () 
       at_ms += Math.round(random.waiting(random.pick([0, 300, 900, 20_000])));
       return { item: `s${Math.floor(random.between(0, 8))}`, at_ms };
     });
-    const { walks, rejected } = walksOf(line, sightings);
+    const { walks, rejected } = walkingPassesOf(line, sightings);
     for (const { speed, sensors, from_ms, to_ms } of walks) {
       expect(speed).toBeGreaterThanOrEqual(0.1);
       expect(speed).toBeLessThanOrEqual(2.5);
@@ -72,7 +72,7 @@ test("whatever a line of sensors says, a walk has a speed that people have", () 
 test("what is in a span is in those taken away or in the rest, and never in both", () => {
   const random = new Random(7);
   for (let round = 0; round < streams; round++) {
-    const some = (count: number): Span[] =>
+    const some = (count: number): TimeSpan[] =>
       Array.from({ length: count }, () => {
         const from_ms = Math.floor(random.between(0, 50));
         return { from_ms, to_ms: from_ms + Math.floor(random.between(1, 20)) };
@@ -80,7 +80,7 @@ test("what is in a span is in those taken away or in the rest, and never in both
     const [whole = { from_ms: 0, to_ms: 1 }] = some(1);
     const spans = some(Math.floor(random.between(0, 6)));
     const rest = without(whole, spans);
-    const has = (all: readonly Span[], at: number) =>
+    const has = (all: readonly TimeSpan[], at: number) =>
       all.some(({ from_ms, to_ms }) => at >= from_ms && at < to_ms);
     for (let at = 0; at < 75; at++) {
       expect(has(rest, at)).toBe(has([whole], at) && !has(spans, at));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Report } from "../../src/meaning/report.ts";
+import type { HouseholdReport } from "../../src/meaning/report.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../dashboard/browser.ts";
 import { makeMonth } from "../demo/month.ts";
 import { Site } from "../shipped/front-door.ts";
@@ -12,7 +12,7 @@ const site = new Site();
 beforeAll(() => makeMonth(site.data), 60_000);
 afterAll(() => site.remove());
 
-async function reported(...words: string[]): Promise<Report> {
+async function reported(...words: string[]): Promise<HouseholdReport> {
   const { code, out, said } = await site.lintel("report", "--data", site.data, "--json", ...words);
   expect({ code, said }).toEqual({ code: 0, said: "" });
   return JSON.parse(out);
@@ -95,7 +95,7 @@ test("a configuration's own lines are used, and a faulty one is named with its l
     return site.lintel("report", "--config", site.config, "--json");
   };
   const twice = await configured([place(1, 0), place(2, 1.5), place(3, 3), place(4, 4.5)].join(", "));
-  const [wide] = (JSON.parse(twice.out) as Report).walking;
+  const [wide] = (JSON.parse(twice.out) as HouseholdReport).walking;
   const [known] = (await reported()).walking;
   expect(wide?.walks[0]?.speed).toBeCloseTo(2 * (known?.walks[0]?.speed ?? 0), 6);
   const faults: [string, string][] = [
@@ -129,7 +129,7 @@ test("days before anything was heard are unknown, and without [walking] there ar
   writeFileSync(join(bare, "lintel.toml"), "");
   const { pillboxes, walking } = JSON.parse(
     (await site.lintel("report", "--data", bare, "--json", "--until", "2026-01-02")).out,
-  ) as Report;
+  ) as HouseholdReport;
   expect(walking).toEqual([]);
   expect(pillboxes[0]?.doses.map(({ status }) => status)).toEqual(Array(28).fill("unknown"));
 });
@@ -198,10 +198,10 @@ test("central's store is cut to the home that is named, and tells the same of it
     "--json",
   );
   expect(code).toBe(0);
-  const there: Report = JSON.parse(out);
+  const there: HouseholdReport = JSON.parse(out);
   const here = await reported();
   for (const part of ["weights", "sleep", "activity"] as const) expect(there[part]).toEqual(here[part]);
-  const names = (report: Report) => report.missing.map(({ itemname }) => itemname).sort();
+  const names = (report: HouseholdReport) => report.missing.map(({ itemname }) => itemname).sort();
   expect(names(there)).toEqual(names(here));
   expect(await Bun.file(file).text()).toContain("<h1>Home 1</h1>");
 });
@@ -248,7 +248,7 @@ function valueAt(report: object, path: string): unknown {
 }
 
 /** Paths of all numbers below one of the report's parts that look so. */
-function pathsIn(report: Report, part: keyof Report, form: RegExp): string[] {
+function pathsIn(report: HouseholdReport, part: keyof HouseholdReport, form: RegExp): string[] {
   const found: string[] = [];
   const walk = (at: unknown, path: string) => {
     if (typeof at === "number" && form.test(path)) found.push(path);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Item } from "../../src/records/items.ts";
 import { type RecordType, recordTypes, type StoredRecord } from "../../src/records/record-table.ts";
-import { itemSeenFrom, namesIn, type Seen, seenBy } from "../../src/records/seen.ts";
+import { itemVisibleFrom, namesIn, type Visible, visibleTo } from "../../src/records/seen.ts";
 import type { Binding } from "../../src/token.ts";
 import { itemOf } from "./marked-home.ts";
 
@@ -23,18 +23,18 @@ const enrollments: Readonly<Partial<Record<RecordType, readonly StoredRecord[]>>
   ],
 };
 
-function seen(bound: Partial<Binding>): Seen {
-  const work = seenBy<never>(
+function seen(bound: Partial<Binding>): Visible {
+  const work = visibleTo<never>(
     { homes: [], projects: [], studies: [], ...bound },
     function* (type, field, numbers) {
       return (enrollments[type] ?? []).filter((record) => numbers.includes(Number(record[field])));
     },
   );
-  return work.next().value as Seen;
+  return work.next().value as Visible;
 }
 
 describe("a token sees", () => {
-  const cases: readonly [says: string, bound: Partial<Binding>, seen: Seen][] = [
+  const cases: readonly [says: string, bound: Partial<Binding>, seen: Visible][] = [
     ["nothing where it is bound to nothing", {}, { homes: [], subjects: [], projects: [], studies: [] }],
     [
       "of a home who is enrolled in it, and what they are enrolled in",
@@ -88,8 +88,8 @@ test("every type of record says whose it is by the numbers that it names", () =>
 
 test("an item does not tell who sees other homes alone where it is now", () => {
   const item = itemOf(12, 7, { currenthomestart: 5 }).record as Item;
-  expect(itemSeenFrom([12, 13], item)).toBe(item);
-  expect(itemSeenFrom([13], item)).toEqual({ ...item, currenthomeid: null, currenthomestart: null });
+  expect(itemVisibleFrom([12, 13], item)).toBe(item);
+  expect(itemVisibleFrom([13], item)).toEqual({ ...item, currenthomeid: null, currenthomestart: null });
   const homeless = { ...item, currenthomeid: null };
-  expect(itemSeenFrom([13], homeless)).toBe(homeless);
+  expect(itemVisibleFrom([13], homeless)).toBe(homeless);
 });

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { Driver, Host } from "../../drivers/driver.ts";
 import { AttachedDriver } from "../../src/control/attached-driver.ts";
 import { button_seconds, Joining } from "../../src/control/joining.ts";
-import { page_joining_seconds, Walk } from "../../src/control/walk.ts";
+import { page_joining_seconds, SetupVisit } from "../../src/control/walk.ts";
 import { lineLog } from "../../src/log.ts";
 import type { NameStore } from "../../src/store/given-names.ts";
 import { SettableClock } from "../api/settable-clock.ts";
@@ -28,7 +28,7 @@ function joiningHere() {
   const attached = new AttachedDriver({ definition, config: {}, host: {} as Host, clock, log });
   const joining = new Joining({ drivers: () => [attached], clock, log, changed: () => {} });
   const identities = { changes: 0, conflicts: () => [], settle: () => Promise.reject() };
-  const walk = new Walk({ joining, identities, store: {} as NameStore, clock, lines: [] });
+  const walk = new SetupVisit({ joining, identities, store: {} as NameStore, clock, lines: [] });
   return { clock, keeper, joining, walk };
 }
 

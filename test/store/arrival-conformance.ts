@@ -5,7 +5,7 @@ import type {
   ArrivalPosition,
   ArrivalsRequest,
   GatewayStore,
-  StayPosition,
+  PlacementPosition,
   Store,
 } from "../../src/store/store.ts";
 import type { MakeStore } from "./make-store.ts";
@@ -122,8 +122,8 @@ export function arrivals(make: MakeStore): void {
     const answerFrom = (after: ArrivalPosition) => made.store.arrivals({ ...all, after });
     expect(await answerFrom(position)).toEqual({ records: [], position });
     expect(await answerFrom({ ...position, epoch: "f".repeat(32) })).toBeUndefined();
-    const [stay] = position.stays as [StayPosition];
-    const other = (change: Partial<StayPosition>) => ({ ...position, stays: [{ ...stay, ...change }] });
+    const [stay] = position.stays as [PlacementPosition];
+    const other = (change: Partial<PlacementPosition>) => ({ ...position, stays: [{ ...stay, ...change }] });
     expect(await answerFrom(other({ seq: stay.seq + 1 }))).toBeUndefined();
     expect(await answerFrom(other({ revision: stay.revision + 1 }))).toBeUndefined();
     expect(await answerFrom(other({ before_ms: stay.before_ms - 1 }))).toBeUndefined();

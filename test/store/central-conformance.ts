@@ -354,7 +354,7 @@ function items(make: MakeCentral): void {
       { itemid: 1 },
     ]);
     expect(await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [13] })).toEqual([]);
-    expect(await store.strays()).toMatchObject([{ home: 13, record: { itemid: 1 }, readings: 1 }]);
+    expect(await store.unplaced()).toMatchObject([{ home: 13, record: { itemid: 1 }, readings: 1 }]);
     const { items: known } = await store.overview();
     expect(known.map(({ provisional, series }) => [provisional, series[0]?.count])).toEqual([[false, 1_540]]);
   });

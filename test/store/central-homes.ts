@@ -48,7 +48,7 @@ export function homesDiffer(make: MakeCentral): void {
     expect([await store.itemsIn(4), item1?.itemid]).toEqual([[], 1]);
     const key = await keyOf(store, "item-1");
     expect(await eventsOf(store, key)).toEqual(numbers(20).slice(0, 10));
-    expect(await store.strays()).toMatchObject([{ home: 4, record: { itemid: 1 }, readings: 10 }]);
+    expect(await store.unplaced()).toMatchObject([{ home: 4, record: { itemid: 1 }, readings: 10 }]);
     // It was there first, and moved.
     const moved_s = Math.floor(start_ms / 1000) + 10;
     await stay(
@@ -62,7 +62,7 @@ export function homesDiffer(make: MakeCentral): void {
       numbers(10),
     );
     expect((await store.page({ ...page, homes: [6] })).records).toEqual([]);
-    expect(await store.strays()).toEqual([]);
+    expect(await store.unplaced()).toEqual([]);
     const { items } = await store.overview();
     expect(items.map(({ series }) => series)).toMatchObject([[{ count: 20, newest_ms: start_ms + 19_000 }]]);
     expect([await idsOf(4), await idsOf(5), await idsOf(6)]).toEqual([[1], [1], []]);

@@ -2,7 +2,13 @@ import { expect, test } from "bun:test";
 import { hour_ms } from "../../src/durations.ts";
 import type { Kind } from "../../src/kinds.ts";
 import { cadenceOf, silence_least_ms, silence_max_ms } from "../../src/store/cadence.ts";
-import { coverageOf, type HeardStay, isOverdue, type KnownGap, type Span } from "../../src/store/coverage.ts";
+import {
+  coverageOf,
+  type HeardPlacement,
+  isOverdue,
+  type KnownGap,
+  type StartStop,
+} from "../../src/store/coverage.ts";
 
 // Times in these tests are hours.
 
@@ -162,7 +168,8 @@ test("a device is overdue when its driver has listened for too long without hear
 });
 
 /** A stay in hours, from 0 on where nothing else is said. */
-interface Stay extends Partial<Pick<HeardStay, "silences" | "driverOutages" | "gatewayOutages" | "gaps">> {
+interface Stay
+  extends Partial<Pick<HeardPlacement, "silences" | "driverOutages" | "gatewayOutages" | "gaps">> {
   readonly from?: number;
   readonly before?: number;
   readonly first?: number;
@@ -170,7 +177,7 @@ interface Stay extends Partial<Pick<HeardStay, "silences" | "driverOutages" | "g
   readonly listened?: number;
 }
 
-function heardStay({ from, before, first = 0, heard, listened, ...rest }: Stay): HeardStay {
+function heardStay({ from, before, first = 0, heard, listened, ...rest }: Stay): HeardPlacement {
   return {
     from_ms: from === undefined ? Number.NEGATIVE_INFINITY : from * hour_ms,
     before_ms: before === undefined ? Number.POSITIVE_INFINITY : before * hour_ms,
@@ -181,7 +188,7 @@ function heardStay({ from, before, first = 0, heard, listened, ...rest }: Stay):
   };
 }
 
-function span(start: number, stop: number): Span {
+function span(start: number, stop: number): StartStop {
   return { start_ms: start * hour_ms, stop_ms: stop * hour_ms };
 }
 

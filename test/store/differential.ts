@@ -74,7 +74,7 @@ export async function send(
     for (const central of stores.centrals) await central.noteReport({ epoch, health, report: {} }, sender);
   }
   for (const central of stores.centrals)
-    if (random() < 0.6) await central.seal(home, now_ms - below(random, 45 * day_ms));
+    if (random() < 0.6) await central.compress(home, now_ms - below(random, 45 * day_ms));
 }
 
 /** Readings of any series of some devices (a device for each kind and number), in bursts, some of them late, up to `until_ms`. */

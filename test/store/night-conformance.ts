@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { day_ms, hour_ms } from "../../src/durations.ts";
-import type { CentralStore, Nights } from "../../src/store/central-store.ts";
+import type { CentralStore, DailyArrivals } from "../../src/store/central-store.ts";
 import { events, type MakeCentral } from "./central-sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
@@ -59,12 +59,12 @@ export function nightsAgree(make: MakeCentral): void {
       { day: 98, differing: 0 },
       { day: 99, differing: 1 },
     ]);
-    expect((await store.nights([13], 0))[0]?.days).toEqual([{ day: 98, differing: 1 }]);
+    expect((await store.dailyArrivals([13], 0))[0]?.days).toEqual([{ day: 98, differing: 1 }]);
     await told(store, new SimulatedGateway(12, "one"), { last_seq: 0, hours: 99 * 24 });
     expect((await of12(store, 99)).days).toEqual([{ day: 99, arrived_ms: 99 * day_ms, differing: 1 }]);
     await store.erase({ target: { home: 12 }, id: "0123456789abcdef".repeat(2), at_ms });
     expect((await of12(store)).days).toEqual([]);
-    expect((await store.nights([13, 12], 0)).map(({ home, days }) => [home, days.length])).toEqual([
+    expect((await store.dailyArrivals([13, 12], 0)).map(({ home, days }) => [home, days.length])).toEqual([
       [13, 1],
       [12, 0],
     ]);
@@ -81,6 +81,6 @@ function told(
   return store.noteReport({ ...gateway.report(), as_of }, { home: gateway.home, at_ms: hours * hour_ms });
 }
 
-async function of12(store: CentralStore, from_day = 0): Promise<Nights> {
-  return (await store.nights([12], from_day))[0] as Nights;
+async function of12(store: CentralStore, from_day = 0): Promise<DailyArrivals> {
+  return (await store.dailyArrivals([12], from_day))[0] as DailyArrivals;
 }

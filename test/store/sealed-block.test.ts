@@ -9,10 +9,10 @@ import {
   merged,
   orderOf,
   pick,
-  type ReadingOfRun,
-  type Readings,
+  type ReadingColumns,
   readingAt,
   readingsOf,
+  type StreamReading,
   within,
 } from "../../src/store/sealed-block.ts";
 import { type SeriesColumn, valueColumns } from "../../src/store/series-columns.ts";
@@ -54,7 +54,7 @@ test("readings of two sets are merged in order of stamp, then of number, and cut
 
 test("readings have all that their rows said wherever they are picked, merged and put in order", () => {
   const series = "wirelesssensor_measures";
-  const rows: ReadingOfRun[] = [
+  const rows: StreamReading[] = [
     [5_000, 3, "temperature", 21.5, "°C", 0],
     [3_000, 9, "humidity", 60, "%", 2],
     [3_000, 4, "temperature", -1.25, "", 0],
@@ -69,7 +69,7 @@ test("readings have all that their rows said wherever they are picked, merged an
 });
 
 test("a column of one value alone has it once", () => {
-  const rows = [1, 2, 3].map((seq): ReadingOfRun => [1_000, seq, "humidity", seq, "%", 0]);
+  const rows = [1, 2, 3].map((seq): StreamReading => [1_000, seq, "humidity", seq, "%", 0]);
   const bytes = encodeBlock("wirelesssensor_measures", readingsOf("wirelesssensor_measures", rows));
   const [, , ...columns] = JSON.parse(zstdDecompressSync(bytes).toString()) as unknown[][];
   expect(columns).toEqual([["humidity"], [1, 2, 3], ["%"], [0]]);
@@ -83,7 +83,7 @@ test("bytes that were damaged are refused, and never taken for other readings", 
     const damaged = Uint8Array.from(bytes);
     const place = below(random, damaged.length);
     damaged[place] = (damaged[place] as number) ^ (1 << below(random, 8));
-    let read: Readings | undefined;
+    let read: ReadingColumns | undefined;
     try {
       read = decodeBlock("wirelesssensor_events", damaged);
     } catch {
@@ -93,17 +93,21 @@ test("bytes that were damaged are refused, and never taken for other readings", 
   }
 });
 
-function rowsOf(readings: Readings): ReadingOfRun[] {
+function rowsOf(readings: ReadingColumns): StreamReading[] {
   return Array.from(readings.seq, (_, index) => readingAt(readings, index));
 }
 
 /** In order of stamp, then of number: stamps close together, equal, and as far as they go; numbers that rise and fall. */
-function anyReadings(random: () => number, series: (typeof seriesNames)[number], count: number): Readings {
+function anyReadings(
+  random: () => number,
+  series: (typeof seriesNames)[number],
+  count: number,
+): ReadingColumns {
   let stamp_ms = below(random, 1_800_000_000_000);
   const numbers = new Set<number>();
   while (numbers.size < count)
     numbers.add(1 + below(random, random() < 0.9 ? 100_000 : Number.MAX_SAFE_INTEGER));
-  const readings: Readings = {
+  const readings: ReadingColumns = {
     stamp_ms: Float64Array.from({ length: count }, () => {
       const draw = random();
       if (draw > 0.4) stamp_ms += below(random, draw > 0.9 ? 90_000_000_000 : 1_000);

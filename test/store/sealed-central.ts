@@ -10,7 +10,7 @@ export function sealing(make: MakeCentral, before_ms = Number.MAX_SAFE_INTEGER):
     const made = await make();
     const homes = new Set<number>();
     const seal = async () => {
-      for (const home of homes) await made.store.seal(home, before_ms);
+      for (const home of homes) await made.store.compress(home, before_ms);
     };
     return { ...made, store: sealedAfterWrites(made.store, homes, seal), damage: damageSealed(made, seal) };
   };

@@ -71,7 +71,7 @@ class Trial {
     if (seal < 0.3) return;
     const before_ms = seal > 0.9 ? Number.MAX_SAFE_INTEGER : this.#now_ms - below(this.#random, 60 * day_ms);
     for (const { store } of this.#centrals.slice(1))
-      for (const home of homes) if (this.#random() < 0.8) await store.seal(home, before_ms);
+      for (const home of homes) if (this.#random() < 0.8) await store.compress(home, before_ms);
     for (const { ask } of this.#centrals.slice(1))
       this.mostSealed = Math.max(this.mostSealed, (await rowsAndSealed(ask)).sealed);
   }
@@ -136,7 +136,7 @@ class Trial {
         await damageBy(ask)({ series, item: stream, stamp_ms }, how);
         if (place > 0)
           for (const home of homes)
-            await store.seal(home, this.#now_ms + 1 - below(random, 2) * below(random, 30 * day_ms));
+            await store.compress(home, this.#now_ms + 1 - below(random, 2) * below(random, 30 * day_ms));
       }
     for (const day of [dayOf(stamp_ms), dayOf(stamp_ms) + 2]) {
       const { kind, address } = device;

@@ -45,7 +45,7 @@ function sealing(make: MakeCentral): void {
       gateway.add({ device: sensor(1), series: all.series, stamp_ms: start_ms + 600_000, fields: [event] });
     gateway.add(...events(1, 500, 18_500));
     await made.store.receive(gateway.all(), gateway.sender);
-    await made.store.seal(12, Number.MAX_SAFE_INTEGER);
+    await made.store.compress(12, Number.MAX_SAFE_INTEGER);
     expect(await rowsAndSealed(made.ask)).toEqual({ rows: 0, sealed: 19_000 });
     const far = { ...all, item: 1, before_ms: Number.MAX_SAFE_INTEGER, skip: 17_990, limit: 1_010 };
     const { records, next } = await made.store.page(far);
@@ -59,7 +59,7 @@ function sealing(make: MakeCentral): void {
     const gateway = new SimulatedGateway(12, "one").add(...events(1, 10), ...events(2, 10));
     await store.receive(gateway.all(), gateway.sender);
     // Of both streams the first half.
-    await store.seal(12, start_ms + 5_000);
+    await store.compress(12, start_ms + 5_000);
     expect(await rowsAndSealed(made.ask)).toEqual({ rows: 10, sealed: 10 });
     const late = (number: number, event: number, second: number) => ({
       ...(events(number, 1)[0] as ReturnType<typeof events>[0]),
@@ -87,7 +87,7 @@ function sealing(make: MakeCentral): void {
     const gateway = new SimulatedGateway(12, "one").add(...events(1, 12));
     gateway.add(...events(2, 3).map((event) => ({ ...event, fields: [100 + Number(event.fields[0])] })));
     await store.receive(gateway.all(), gateway.sender);
-    await store.seal(12, Number.MAX_SAFE_INTEGER);
+    await store.compress(12, Number.MAX_SAFE_INTEGER);
     await take(store, item(1, { macaddress: sensor(2).address }));
     expect(await rowsAndSealed(made.ask)).toEqual({ rows: 0, sealed: 15 });
     expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual([
@@ -120,7 +120,7 @@ function sealing(make: MakeCentral): void {
     const late = events(2, 1)[0] as ReturnType<typeof events>[0];
     gateway.add(...events(2, 20, 1), late);
     await store.receive(gateway.all(), gateway.sender);
-    await store.seal(12, Number.MAX_SAFE_INTEGER);
+    await store.compress(12, Number.MAX_SAFE_INTEGER);
     const key = await keyOf(store, "item-1");
     const span = { from_ms: 0, before_ms: all.before_ms };
     const walk = { ...all, series: temperature.series, item: key, span };

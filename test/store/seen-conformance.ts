@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { definitionOf, recordTypes, type StoredRecord } from "../../src/records/record-table.ts";
-import type { Seen } from "../../src/records/seen.ts";
+import type { Visible } from "../../src/records/seen.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/record-store.ts";
-import { seenPart } from "../../src/store/seen-store.ts";
+import { visiblePart } from "../../src/store/seen-store.ts";
 import type { Binding } from "../../src/token.ts";
 import { everything, itemOf, markOf, ofHome, recordOf } from "../records/marked-home.ts";
 import { events, type MakeCentral } from "./central-sample.ts";
@@ -21,7 +21,7 @@ export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
       const { store } = made;
       await imported(store, [...everything(12), ...everything(15)]);
       for (const bound of [{ homes: [12] }, { projects: [12] }, { studies: [12] }]) {
-        const seen = await store.seen(binding(bound));
+        const seen = await store.visible(binding(bound));
         expect(seen).toEqual({ homes: [12], subjects: [12], projects: [12], studies: [12] });
         for (const type of lone) {
           const all: readonly object[] = await store.records(type, seen);
@@ -66,7 +66,7 @@ export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
         issue(14, { itemid: 8 }),
       ]);
       const seenIn = async (home: number) => {
-        const seen = await store.seen(binding({ homes: [home] }));
+        const seen = await store.visible(binding({ homes: [home] }));
         return (await store.records("issues", seen)).map(({ issueid }) => issueid);
       };
       expect(await seenIn(12)).toEqual([1, 3, 5, 11, 13]);
@@ -85,7 +85,7 @@ export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
         recordOf("home_inventory", 15, { homeid: 15, item: 7, start: 20, stop: null }),
       ]);
       const inventoryOf = async (home: number): Promise<readonly object[]> =>
-        store.recordsOf("home_inventory", home, await store.seen(binding({ homes: [home] })));
+        store.recordsOf("home_inventory", home, await store.visible(binding({ homes: [home] })));
       expect(await inventoryOf(12)).toMatchObject([
         { start: 10, stop: 20, item: { itemname: "hall", currenthomeid: null, currenthomestart: null } },
       ]);
@@ -137,7 +137,7 @@ export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
           { subjectid: 1, alerttypeid: home, alerttypename: null, alertmessage: `battery ${markOf(home)}` },
         ]);
       for (const home of [12, 15]) {
-        const seen = await store.seen(binding({ homes: [home] }));
+        const seen = await store.visible(binding({ homes: [home] }));
         expect(seen.projects).toEqual([home]);
         const enrollments = await store.recordsOf("project_enrollments", 1, seen);
         expect(enrollments.map(({ projectid }) => projectid)).toEqual([home]);
@@ -153,7 +153,7 @@ export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
       await using made = await make();
       const { store } = made;
       await imported(store, [...everything(12), ...everything(15)]);
-      const part = seenPart(store, await store.seen(binding({ homes: [12] })));
+      const part = visiblePart(store, await store.visible(binding({ homes: [12] })));
       const own = await store.itemOverviews([12]);
       expect(own.map(({ record }) => record.itemid)).toEqual([12]);
       expect(await part.itemOverviews()).toEqual(own);
@@ -174,21 +174,21 @@ export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
         const gateway = new SimulatedGateway(home, `home ${home}`).add(...events(1, 40));
         await store.receive(gateway.all(), gateway.sender);
       }
-      const part = seenPart(store, await store.seen(binding({ homes: [12] })));
+      const part = visiblePart(store, await store.visible(binding({ homes: [12] })));
       const { key = 0 } = (await store.item("wirelesssensors", "7")) ?? {};
       const span = { from_ms: start_ms, before_ms: start_ms + 40_000, step_ms: 10_000 };
       const request = { series: "wirelesssensor_events", item: key, field: "event", ...span } as const;
-      expect([...(await store.thinned(request)).count]).toEqual([10, 10, 10, 10]);
-      expect([...(await part.thinned(request)).count]).toEqual([10, 0, 0, 0]);
-      expect([...(await part.thinned({ ...request, homes: [12, 15] })).count]).toEqual([10, 0, 0, 0]);
-      expect([...(await part.thinned({ ...request, homes: [15] })).count]).toEqual([0, 0, 0, 0]);
+      expect([...(await store.downsampled(request)).count]).toEqual([10, 10, 10, 10]);
+      expect([...(await part.downsampled(request)).count]).toEqual([10, 0, 0, 0]);
+      expect([...(await part.downsampled({ ...request, homes: [12, 15] })).count]).toEqual([10, 0, 0, 0]);
+      expect([...(await part.downsampled({ ...request, homes: [15] })).count]).toEqual([0, 0, 0, 0]);
     });
 
     test("is nothing where it is bound to nothing", async () => {
       await using made = await make();
       const { store } = made;
       await imported(store, everything(12));
-      const seen: Seen = await store.seen(binding({}));
+      const seen: Visible = await store.visible(binding({}));
       for (const type of lone) expect(await store.records(type, seen)).toEqual([]);
       for (const type of owned) expect(await store.recordsOf(type, 12, seen)).toEqual([]);
     });

@@ -3,13 +3,13 @@ import { day_ms } from "../../src/durations.ts";
 import type { Reading } from "../../src/reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import {
+  type Downsampled,
   type ReadingPosition,
   type ReadingRow,
   type Store,
   steps_max,
-  type Thinned,
 } from "../../src/store/store.ts";
-import type { ThinnedRequest } from "../../src/store/thinned.ts";
+import type { DownsampledRequest } from "../../src/store/thinned.ts";
 import { type MakeCentral, stay, take } from "./central-sample.ts";
 import { anyReadings } from "./differential.ts";
 import type { MakeStore } from "./make-store.ts";
@@ -48,11 +48,11 @@ export function thinned(make: MakeStore): void {
     await store.append(at(24_000, 10));
     const request = { ...events, from_ms: start_ms, before_ms: start_ms + 200, step_ms: 3 };
     await agrees(store, request);
-    const before = await store.thinned(request);
-    const asked = store.thinned(request);
+    const before = await store.downsampled(request);
+    const asked = store.downsampled(request);
     await store.append(at(900, 0).concat(at(900, 30), at(900, 150)));
     const meanwhile = await asked;
-    const after = await store.thinned(request);
+    const after = await store.downsampled(request);
     for (const [step, count] of meanwhile.count.entries()) {
       expect(count).toBeGreaterThanOrEqual(before.count[step] as number);
       expect(count).toBeLessThanOrEqual(after.count[step] as number);
@@ -67,7 +67,7 @@ export function thinned(make: MakeStore): void {
     // Battery (8) and tamper (4) bits in the first step, then a door that is opened and closed, nothing, and one that is opened.
     await store.append([event(1, 8), event(2, 12), event(10, 9), event(15, 8), event(30, 1), event(39, 5)]);
     const request = { ...events, from_ms: start_ms, before_ms: start_ms + 45, step_ms: 10, mask: 0b01 };
-    expect(asLists(await store.thinned(request))).toEqual({
+    expect(asLists(await store.downsampled(request))).toEqual({
       count: [2, 2, 0, 2, 0],
       nonzero: [0, 1, 0, 2, 0],
       least: [0, 0, Number.NaN, 1, Number.NaN],
@@ -75,17 +75,17 @@ export function thinned(make: MakeStore): void {
       sum: [0, 1, Number.NaN, 2, Number.NaN],
       last: [0, 0, Number.NaN, 1, Number.NaN],
     });
-    expect(asLists(await store.thinned({ ...request, mask: 0b1100 })).nonzero).toEqual([2, 2, 0, 1, 0]);
+    expect(asLists(await store.downsampled({ ...request, mask: 0b1100 })).nonzero).toEqual([2, 2, 0, 1, 0]);
   });
 
   test("are refused where there is no such field, or there are too many steps", async () => {
     await using made = await make();
     const { store } = made;
     const request = { ...events, from_ms: 0, before_ms: steps_max, step_ms: 1 };
-    expect((await store.thinned(request)).count).toHaveLength(steps_max);
-    expect((await store.thinned({ ...request, before_ms: 0 })).count).toHaveLength(0);
+    expect((await store.downsampled(request)).count).toHaveLength(steps_max);
+    expect((await store.downsampled({ ...request, before_ms: 0 })).count).toHaveLength(0);
     const scale = { ...request, series: "scale_weights", field: "weight" } as const;
-    const refused: ThinnedRequest[] = [
+    const refused: DownsampledRequest[] = [
       { ...request, before_ms: steps_max + 1 },
       { ...request, before_ms: Number.MAX_SAFE_INTEGER, step_ms: 1.5 },
       { ...request, step_ms: 0 },
@@ -98,7 +98,7 @@ export function thinned(make: MakeStore): void {
       { ...request, mask: 2 ** 31 },
       { ...scale, only: { field: "colour", value: "red" } },
     ];
-    for (const one of refused) expect(await faultOf(store.thinned(one))).toBeInstanceOf(RangeError);
+    for (const one of refused) expect(await faultOf(store.downsampled(one))).toBeInstanceOf(RangeError);
   });
 }
 
@@ -126,7 +126,7 @@ export function thinnedOfHomes(make: MakeCentral): void {
         }
         await store.receive(gateway.batch(from_seq, gateway.last_seq), gateway.sender);
         // Nothing at first, then ever more of it.
-        await store.seal(gateway.home, start_ms + round * 30 * day_ms);
+        await store.compress(gateway.home, start_ms + round * 30 * day_ms);
       }
       for (let ask = 0; ask < 12; ask += 1) {
         const homes = [[1], [2], [1, 2], [3], []][below(random, 6)];
@@ -168,7 +168,7 @@ function anyField(
   random: () => number,
   series: SeriesName,
   rows: readonly ReadingRow[],
-): Pick<ThinnedRequest, "field" | "mask" | "only"> {
+): Pick<DownsampledRequest, "field" | "mask" | "only"> {
   const fields = Object.entries(seriesOf(series).fields);
   const numbers = fields.filter(([, { sql }]) => sql !== "TEXT");
   const [field = "", { sql = "TEXT" } = {}] = numbers[below(random, numbers.length)] ?? [];
@@ -180,8 +180,8 @@ function anyField(
 }
 
 /** Has a store answer what going through all readings tells; sums may differ in how they were rounded. */
-async function agrees(store: Store, request: ThinnedRequest): Promise<void> {
-  const { sum, ...rest } = asLists(await store.thinned(request));
+async function agrees(store: Store, request: DownsampledRequest): Promise<void> {
+  const { sum, ...rest } = asLists(await store.downsampled(request));
   const { sum: expected, ...others } = await plain(store, request);
   expect({ request, ...rest }).toEqual({ request, ...others });
   const close = sum.filter((one, step) => {
@@ -191,9 +191,9 @@ async function agrees(store: Store, request: ThinnedRequest): Promise<void> {
   expect({ request, sums: close.length }).toEqual({ request, sums: expected.length });
 }
 
-type Lists = Record<keyof Thinned, number[]>;
+type Lists = Record<keyof Downsampled, number[]>;
 
-function asLists({ count, nonzero, least, greatest, sum, last }: Thinned): Lists {
+function asLists({ count, nonzero, least, greatest, sum, last }: Downsampled): Lists {
   return {
     count: [...count],
     nonzero: [...nonzero],
@@ -205,7 +205,7 @@ function asLists({ count, nonzero, least, greatest, sum, last }: Thinned): Lists
 }
 
 /** The slow and obvious answer. */
-async function plain(store: Store, request: ThinnedRequest): Promise<Lists> {
+async function plain(store: Store, request: DownsampledRequest): Promise<Lists> {
   const { series, from_ms, before_ms, step_ms, field, mask, only } = request;
   const names = Object.keys(seriesOf(series).fields);
   const fieldOf = (row: ReadingRow, name: string): Value => row[names.indexOf(name) + 1] ?? null;
@@ -230,7 +230,7 @@ async function plain(store: Store, request: ThinnedRequest): Promise<Lists> {
       last: some(values.at(-1) ?? 0),
     };
   });
-  const list = (name: keyof Thinned) => steps.map((step) => step[name]);
+  const list = (name: keyof Downsampled) => steps.map((step) => step[name]);
   return {
     count: list("count"),
     nonzero: list("nonzero"),
@@ -244,7 +244,7 @@ async function plain(store: Store, request: ThinnedRequest): Promise<Lists> {
 /** All readings of a span. */
 async function rowsOf(
   store: Store,
-  request: Pick<ThinnedRequest, "series" | "item" | "homes" | "from_ms" | "before_ms">,
+  request: Pick<DownsampledRequest, "series" | "item" | "homes" | "from_ms" | "before_ms">,
 ): Promise<ReadingRow[]> {
   const { series, item, homes, from_ms, before_ms } = request;
   const span = { series, item, from_ms, before_ms, ...(homes === undefined ? {} : { homes }) };

@@ -1,6 +1,6 @@
 import { clockQuality } from "../../src/clock.ts";
 import { day_ms, hour_ms } from "../../src/durations.ts";
-import type { Cursor, Device, Reading } from "../../src/reading.ts";
+import type { BufferCursor, Device, Reading } from "../../src/reading.ts";
 import { SimulatedMachine } from "../fakes/simulated-machine.ts";
 import { below, seeded, sensor } from "../store/sample.ts";
 import { boundsOf, rowsOf, waitingIn } from "./database.ts";
@@ -159,7 +159,12 @@ class HouseholdLife {
     this.#acknowledge(gateway, reading, [serial]);
   }
 
-  #acknowledge(gateway: GatewayProcess, reading: Reading, serials: readonly number[], cursor?: Cursor): void {
+  #acknowledge(
+    gateway: GatewayProcess,
+    reading: Reading,
+    serials: readonly number[],
+    cursor?: BufferCursor,
+  ): void {
     const unsure_ms = this.#unsure_ms();
     for (const serial of serials) (this.#happened[serial] as Happening).unsure_ms = unsure_ms;
     gateway.ingest.accept(reading, cursor, "zigbee").then(

@@ -1,12 +1,12 @@
 import { type TObject, type TSchema, TypeGuard } from "@sinclair/typebox";
 import { isUnixTime } from "../../unix-time.ts";
-import type { Json } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 
 /**
  * A record as it may be answered, field by field in the order of its schema: of every version, because older ones have the same
  * fields under names that are here too, and their times as text. @throws for a field that no value here fits
  */
-export function exampleOf(schema: TObject): Json {
+export function exampleOf(schema: TObject): JsonObject {
   const own = ofRecord[schema.title ?? ""] ?? {};
   const fields = Object.entries(schema.properties).map(([name, field]) => [
     name,
@@ -15,7 +15,7 @@ export function exampleOf(schema: TObject): Json {
   return Object.fromEntries(fields);
 }
 
-function fieldExample(name: string, schema: TSchema, own: Json): unknown {
+function fieldExample(name: string, schema: TSchema, own: JsonObject): unknown {
   if (TypeGuard.IsObject(schema)) return exampleOf(schema);
   if (TypeGuard.IsArray(schema) && TypeGuard.IsObject(schema.items)) return [exampleOf(schema.items)];
   const value = Object.hasOwn(own, name) ? own[name] : values[name];
@@ -38,7 +38,7 @@ const stamp = 1_795_161_600;
 const installed = 1_792_800_000;
 
 /** Values by the name of the field, where it means the same in all records. */
-const values: Json = {
+const values: JsonObject = {
   ...{ subjectid: 7, homeid: 12, itemid: 104, projectid: 3, studyid: 5, issueid: 21, count: 13, stamp },
   ...{
     itemname: "kitchen-wall",
@@ -132,7 +132,7 @@ const values: Json = {
 };
 
 /** Values that mean something else in the record with this title. */
-const ofRecord: Readonly<Record<string, Json>> = {
+const ofRecord: Readonly<Record<string, JsonObject>> = {
   Epoch: { first: 1, last: 41_207 },
   "Erased time": { typename: null, itemid: null, since: installed, until: installed + 86_400, erased: stamp },
   Coverage: { start: stamp - 86_400, stop: stamp },

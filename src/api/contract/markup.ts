@@ -3,10 +3,10 @@ export class Markup {
   constructor(readonly text: string) {}
 }
 
-type Content = string | number | undefined | Markup | readonly Content[];
+type MarkupPart = string | number | undefined | Markup | readonly MarkupPart[];
 
 /** HTML from a template: whatever is put into it and is no Markup itself is text, and escaped. */
-export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Markup {
+export function html(strings: TemplateStringsArray, ...contents: readonly MarkupPart[]): Markup {
   const parts = strings.map((part, index) => part + render(contents[index]));
   return new Markup(parts.join(""));
 }
@@ -27,7 +27,7 @@ export function inline(text: string): Markup {
   return html`${text.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
-function render(content: Content): string {
+function render(content: MarkupPart): string {
   if (content === undefined) return "";
   if (content instanceof Markup) return content.text;
   if (typeof content === "string" || typeof content === "number") return escapeText(String(content));

@@ -4,7 +4,7 @@ import type { Area, Endpoint } from "../endpoint.ts";
 import type { ApiVersion } from "../versions.ts";
 import { Components } from "./components.ts";
 import { introduction } from "./introduction.ts";
-import type { Json } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 import { alwaysPossible, ofParameters, ofUnknownParameters, refusalResponses } from "./refusals.ts";
 
 /** A version of the interface as an OpenAPI 3.1 document. */
@@ -17,14 +17,14 @@ export interface Contract {
     readonly license: { readonly name: string; readonly identifier: string };
   };
   readonly servers: readonly { readonly url: string }[];
-  readonly security: readonly Json[];
+  readonly security: readonly JsonObject[];
   readonly tags: readonly { readonly name: Area; readonly description: string }[];
   readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
   readonly components: {
-    readonly schemas: Readonly<Record<string, Json>>;
-    readonly parameters: Readonly<Record<string, Json>>;
-    readonly responses: Readonly<Record<string, Json>>;
-    readonly securitySchemes: Json;
+    readonly schemas: Readonly<Record<string, JsonObject>>;
+    readonly parameters: Readonly<Record<string, JsonObject>>;
+    readonly responses: Readonly<Record<string, JsonObject>>;
+    readonly securitySchemes: JsonObject;
   };
 }
 
@@ -33,8 +33,8 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly Area[];
-  readonly parameters: readonly Json[];
-  readonly responses: Readonly<Record<string, Json>>;
+  readonly parameters: readonly JsonObject[];
+  readonly responses: Readonly<Record<string, JsonObject>>;
 }
 
 /** The contract of a version, from nothing but its endpoints. */
@@ -74,7 +74,7 @@ export function contractOf(version: ApiVersion, endpoints: readonly Endpoint[]):
   };
 }
 
-function operationOf(endpoint: Endpoint, common: { components: Components; error: Json }): Operation {
+function operationOf(endpoint: Endpoint, common: { components: Components; error: JsonObject }): Operation {
   const { components } = common;
   const repeatable = endpoint.area === "Time series";
   const parameters = [
@@ -117,7 +117,7 @@ function answerOf(response: TSchema): string {
   return `Answers one record "${response.title}".`;
 }
 
-function pathParameters(path: TObject): Json[] {
+function pathParameters(path: TObject): JsonObject[] {
   return Object.entries(path.properties).map(([name, schema]) => {
     const { description, ...form } = JSON.parse(JSON.stringify(schema));
     return { name, in: "path", required: true, description, schema: form };
@@ -149,7 +149,7 @@ const cachingHeaders = {
   },
 };
 
-const ifNoneMatch: Json = {
+const ifNoneMatch: JsonObject = {
   name: "If-None-Match",
   in: "header",
   required: false,
@@ -172,6 +172,6 @@ const areaDescriptions: Readonly<Record<Area, string>> = {
   Programme: "Projects, studies and issues.",
 };
 
-function sorted(components: ReadonlyMap<string, Json>): Record<string, Json> {
+function sorted(components: ReadonlyMap<string, JsonObject>): Record<string, JsonObject> {
   return Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1)));
 }

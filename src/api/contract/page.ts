@@ -1,6 +1,6 @@
 import colours from "../../http/colours.css" with { type: "text" };
 import { newestVersion, versions } from "../versions.ts";
-import type { Json } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 import { fromMarkdown, html, inline, Markup } from "./markup.ts";
 import type { Contract, Operation } from "./openapi.ts";
 import rules from "./page.css" with { type: "text" };
@@ -100,10 +100,10 @@ ${Object.entries(refusals).map(([status, refusal]) => errorRows(status, resolved
 }
 
 /** An answer as it comes, a line for each field; a list with one record. */
-function exampleText(contract: Contract, success: Json | undefined): string {
+function exampleText(contract: Contract, success: JsonObject | undefined): string {
   const schema = schemaOf(success);
   const component = contract.components.schemas[baseName(schema) ?? ""];
-  const [record] = (component?.["examples"] ?? []) as Json[];
+  const [record] = (component?.["examples"] ?? []) as JsonObject[];
   return JSON.stringify(schema["type"] === "array" ? [record] : record, null, 2);
 }
 
@@ -121,25 +121,25 @@ function example(path: string): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? name.toUpperCase());
 }
 
-function parameterTable(parameters: readonly Json[]): Markup {
+function parameterTable(parameters: readonly JsonObject[]): Markup {
   return html`<table><thead><tr><th>Parameter</th><th>Value</th><th>Meaning</th></tr></thead><tbody>
 ${parameters.map(
   ({ name, schema, description }) =>
-    html`<tr><td><code>${String(name)}</code></td><td>${valueText(schema as Json)}</td><td>${inline(String(description ?? ""))}</td></tr>
+    html`<tr><td><code>${String(name)}</code></td><td>${valueText(schema as JsonObject)}</td><td>${inline(String(description ?? ""))}</td></tr>
 `,
 )}</tbody></table>`;
 }
 
-function answerText(contract: Contract, success: Json | undefined): Markup {
+function answerText(contract: Contract, success: JsonObject | undefined): Markup {
   const schema = schemaOf(success);
   const name = baseName(schema);
   const record = name === undefined ? html`` : html`<a href="#${name}">${titleOf(contract, name)}</a>`;
   return schema["type"] === "array" ? html`list of ${record}` : html`one ${record}`;
 }
 
-function errorRows(status: string, refusal: Json): Markup[] {
+function errorRows(status: string, refusal: JsonObject): Markup[] {
   const content = refusal["content"] as
-    | Record<string, { examples: Record<string, { value: Json }> }>
+    | Record<string, { examples: Record<string, { value: JsonObject }> }>
     | undefined;
   const examples = Object.values(content?.["application/json"]?.examples ?? {});
   return examples.map(
@@ -157,7 +157,7 @@ ${Object.entries(contract.components.schemas).map(
   ([name, schema]) => html`<article id="${name}">
 <details class="fold"><summary><h3>${titleOf(contract, name)}</h3></summary>
 <table><thead><tr><th>Field</th><th>Value</th><th>Meaning</th></tr></thead><tbody>
-${Object.entries(schema["properties"] as Record<string, Json>).map(
+${Object.entries(schema["properties"] as Record<string, JsonObject>).map(
   ([field, value]) =>
     html`<tr><td><code>${field}</code></td><td>${fieldText(value)}</td><td>${String(value["description"] ?? "")}</td></tr>
 `,
@@ -168,7 +168,7 @@ ${Object.entries(schema["properties"] as Record<string, Json>).map(
 `;
 }
 
-function fieldText(schema: Json): Markup {
+function fieldText(schema: JsonObject): Markup {
   const name = baseName(schema);
   return name === undefined ? html`${valueText(schema)}` : html`<a href="#${name}">${valueText(schema)}</a>`;
 }
@@ -181,14 +181,14 @@ function operationsOf(contract: Contract, area: string): [path: string, operatio
   return operations.filter(([, { tags }]) => tags.some((tag) => tag === area));
 }
 
-function resolved(components: Readonly<Record<string, Json>>, part: Json): Json {
+function resolved(components: Readonly<Record<string, JsonObject>>, part: JsonObject): JsonObject {
   const reference = part["$ref"];
   if (typeof reference !== "string") return part;
   return components[reference.split("/").at(-1) ?? ""] ?? part;
 }
 
-function schemaOf(response: Json | undefined): Json {
-  const content = response?.["content"] as Record<string, { schema: Json }> | undefined;
+function schemaOf(response: JsonObject | undefined): JsonObject {
+  const content = response?.["content"] as Record<string, { schema: JsonObject }> | undefined;
   return content?.["application/json"]?.schema ?? {};
 }
 

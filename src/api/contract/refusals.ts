@@ -1,6 +1,6 @@
 import { type ErrorName, errorTable } from "../../http/errors.ts";
 import type { Components } from "./components.ts";
-import type { Json } from "./json.ts";
+import type { JsonObject } from "./json.ts";
 
 /** Errors that any endpoint may answer with, besides those that come from its parameters and records. */
 export const alwaysPossible: readonly ErrorName[] = [
@@ -32,8 +32,8 @@ export const ofParameters: readonly ErrorName[] = [
 /** Responses by status, each with the Error bodies that it can have; the same ones by reference. */
 export function refusalResponses(
   errors: readonly ErrorName[],
-  { components, error }: { components: Components; error: Json },
-): Record<string, Json> {
+  { components, error }: { components: Components; error: JsonObject },
+): Record<string, JsonObject> {
   const byStatus = Map.groupBy(errors, (name) => errorTable[name].status);
   const statuses = [...byStatus].sort(([one], [other]) => one - other);
   return Object.fromEntries(
@@ -50,7 +50,7 @@ export function refusalResponses(
   );
 }
 
-function examplesOf(names: readonly ErrorName[]): Json {
+function examplesOf(names: readonly ErrorName[]): JsonObject {
   return Object.fromEntries(
     names.map((name) => {
       const { code, message } = errorTable[name];
@@ -67,7 +67,7 @@ const retryAfter = {
   },
 };
 
-const headers: Readonly<Record<number, Json>> = {
+const headers: Readonly<Record<number, JsonObject>> = {
   401: {
     "WWW-Authenticate": {
       description: "`OAuth2.0 realm=<realm>, error=invalid_token, error_description=<text>`",

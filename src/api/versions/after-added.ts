@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import type { Change } from "./change.ts";
+import type { VersionChange } from "./change.ts";
 
 /** 0.9: `after` beside `before`. Older versions ignore the parameter as they do any that they lack. */
-export const afterAdded: Change = {
+export const afterAdded: VersionChange = {
   version: "0.9",
   summary: "`after` beside `before` on time series",
   older: (endpoint) => {

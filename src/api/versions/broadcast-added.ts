@@ -1,14 +1,14 @@
 import type { SeriesName } from "../../series.ts";
-import { type Change, withRecords } from "./change.ts";
+import { type VersionChange, withRecords } from "./change.ts";
 
-const status: SeriesName = "pillbox_status";
+const statusAddedTo: SeriesName = "pillbox_status";
 
 /** 0.2: the pill-box status says when the box will next use its radio. */
-export const broadcastAdded: Change = {
+export const broadcastAdded: VersionChange = {
   version: "0.2",
   summary: "`nextpanicstart` and `nextpanicstop` added to the pill-box status",
   older: (endpoint) =>
-    endpoint.name === status
+    endpoint.name === statusAddedTo
       ? withRecords(endpoint, { properties: withoutBroadcast, record: withoutBroadcast })
       : endpoint,
 };

@@ -7,7 +7,7 @@ import type { ApiVersion } from "../versions.ts";
  * endpoint from the newer one. Requests of the older form are converted to the newer, answers to the older, and the
  * schemas say the same. So a change needs to know nothing of the other changes.
  */
-export interface Change {
+export interface VersionChange {
   /** The version that brought the newer form; those below it have the older. */
   readonly version: ApiVersion;
   /** The change in words. */

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import type { Change } from "./change.ts";
+import type { VersionChange } from "./change.ts";
 
 /**
  * 0.4: `devices` became `items`. That is the first segment of paths. The records' fields (`itemid`, `itemname`)
  * and the type names have no older form: the history speaks of the one word.
  */
-export const devicesRenamed: Change = {
+export const devicesRenamed: VersionChange = {
   version: "0.4",
   summary: "`/devices` renamed to `/items`",
   older: (endpoint) => ({

@@ -1,14 +1,14 @@
 import type { SeriesName } from "../../series.ts";
-import { type Change, withRecords } from "./change.ts";
+import { type VersionChange, withRecords } from "./change.ts";
 
-const status: SeriesName = "pillbox_status";
+const statusRenamedIn: SeriesName = "pillbox_status";
 
 /** 0.2: the pill-box status field `firmware` became `firmwarerevsion`. */
-export const firmwareRenamed: Change = {
+export const firmwareRenamed: VersionChange = {
   version: "0.2",
   summary: "`firmware` of the pill-box status renamed to `firmwarerevsion`",
   older: (endpoint) =>
-    endpoint.name === status
+    endpoint.name === statusRenamedIn
       ? withRecords(endpoint, { properties: withOlderName, record: withOlderName })
       : endpoint,
 };

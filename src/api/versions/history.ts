@@ -2,7 +2,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { type ApiVersion, introducedBy, versions } from "../versions.ts";
 import { afterAdded } from "./after-added.ts";
 import { broadcastAdded } from "./broadcast-added.ts";
-import type { Change } from "./change.ts";
+import type { VersionChange } from "./change.ts";
 import { devicesRenamed } from "./devices-renamed.ts";
 import { firmwareRenamed } from "./firmware-renamed.ts";
 import { orderDescending } from "./order-descending.ts";
@@ -15,7 +15,7 @@ import { unknownRefused } from "./unknown-refused.ts";
  * Every change of form, newest first: an older version is the newest one taken back through the changes that came
  * after it. What a version only added as a whole has no entry: endpoints say themselves since when they exist.
  */
-export const changes: readonly Change[] = [
+export const changes: readonly VersionChange[] = [
   unknownRefused,
   precisionAdded,
   sinceAdded,

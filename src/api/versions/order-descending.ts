@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { reshaped } from "../endpoint.ts";
-import type { Change } from "./change.ts";
+import type { VersionChange } from "./change.ts";
 
 /** 0.2: time series came newest first, and `before` took the place of `after`, which came back beside it in 0.9. */
-export const orderDescending: Change = {
+export const orderDescending: VersionChange = {
   version: "0.2",
   summary: "time series newest first, with `before` in the place of `after`",
   older: (endpoint) => {
@@ -15,7 +15,7 @@ export const orderDescending: Change = {
       query: Type.Object(
         Object.fromEntries(
           Object.entries(endpoint.query.properties).map(([name, schema]) =>
-            name === "before" ? ["after", { ...schema, description }] : [name, schema],
+            name === "before" ? ["after", { ...schema, description: afterDescription }] : [name, schema],
           ),
         ),
       ),
@@ -36,4 +36,4 @@ export const orderDescending: Change = {
   },
 };
 
-const description = "return only records with a stamp above it; absent: from the oldest on";
+const afterDescription = "return only records with a stamp above it; absent: from the oldest on";

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import type { Change } from "./change.ts";
+import type { VersionChange } from "./change.ts";
 
 /** 0.9: `precision=ms`. Older versions serve seconds, and ignore the parameter as they do any that they lack. */
-export const precisionAdded: Change = {
+export const precisionAdded: VersionChange = {
   version: "0.9",
   summary: "`precision=ms` on time series",
   older: (endpoint) => {

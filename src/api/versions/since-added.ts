@@ -1,9 +1,9 @@
 import { type TArray, type TObject, Type } from "@sinclair/typebox";
 import { Provenance } from "../../provenance.ts";
-import { type Change, named } from "./change.ts";
+import { named, type VersionChange } from "./change.ts";
 
 /** 0.9: `since`, and `provenance` with it. Older versions ignore the parameters as they do any that they lack. */
-export const sinceAdded: Change = {
+export const sinceAdded: VersionChange = {
   version: "0.9",
   summary: "`since` on time series",
   older: (endpoint) => {

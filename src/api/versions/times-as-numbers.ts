@@ -2,10 +2,10 @@ import { type TProperties, type TSchema, Type, TypeGuard } from "@sinclair/typeb
 import { isUnixTime } from "../../unix-time.ts";
 import { reshaped } from "../endpoint.ts";
 import { timeParameter } from "../parameters.ts";
-import { type Change, named } from "./change.ts";
+import { named, type VersionChange } from "./change.ts";
 
 /** 0.4: times became unix timestamps. Before, they were text of ISO 8601 in GMT: `2013-05-01T12:00:00Z`. */
-export const timesAsNumbers: Change = {
+export const timesAsNumbers: VersionChange = {
   version: "0.4",
   summary: "times as unix timestamps instead of ISO 8601 text",
   older: (endpoint) => {

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import type { Change } from "./change.ts";
+import type { VersionChange } from "./change.ts";
 
 /** 0.9: a parameter that an endpoint does not know is refused. Older versions ignore it. */
-export const unknownRefused: Change = {
+export const unknownRefused: VersionChange = {
   version: "0.9",
   summary: "unknown parameters refused with 422",
   older: (endpoint) => ({ ...endpoint, query: Type.Object(endpoint.query.properties) }),

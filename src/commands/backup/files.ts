@@ -9,7 +9,7 @@ import { isOfProcess } from "../../store/sqlite/lock.ts";
 import { bytesText } from "../spans.ts";
 
 /** Size and digest of a file, to compare two copies. */
-export interface Content {
+export interface FileContent {
   readonly bytes: number;
   /** 64 hex digits. */
   readonly sha256: string;
@@ -19,7 +19,7 @@ export interface Content {
 export type OnBytes = (count: number) => void;
 
 /** Copies a file, closed to everybody else, with the directories above it; on disk when it resolves. */
-export async function copyDurably(from: string, to: string, onBytes?: OnBytes): Promise<Content> {
+export async function copyDurably(from: string, to: string, onBytes?: OnBytes): Promise<FileContent> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await using target = await open(to, "wx", 0o600);
   const content = await contentOf(from, onBytes, target);
@@ -28,7 +28,7 @@ export async function copyDurably(from: string, to: string, onBytes?: OnBytes): 
 }
 
 /** Reads a file from end to end, and appends what it reads to `target` where there is one. */
-export async function contentOf(path: string, onBytes?: OnBytes, target?: FileHandle): Promise<Content> {
+export async function contentOf(path: string, onBytes?: OnBytes, target?: FileHandle): Promise<FileContent> {
   const hash = createHash("sha256");
   let bytes = 0;
   for await (const part of createReadStream(path, { highWaterMark: piece_bytes }) as AsyncIterable<Buffer>) {

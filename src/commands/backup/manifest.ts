@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { bounds } from "../../decoding-bounds.ts";
+import { decodingBounds } from "../../decoding-bounds.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { decodeJson } from "../../json-decoder.ts";
-import { type Content, contentOf, copyDurably, type OnBytes } from "./files.ts";
+import { contentOf, copyDurably, type FileContent, type OnBytes } from "./files.ts";
 
 const closed = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
@@ -58,7 +58,7 @@ export function readManifest(directory: string): Manifest {
   const path = join(directory, manifestName);
   let found: unknown;
   try {
-    found = decodeJson(bytesOf(path), bounds.backupManifest);
+    found = decodeJson(bytesOf(path), decodingBounds.backupManifest);
   } catch (thrown) {
     const absent = (thrown as NodeJS.ErrnoException).code === "ENOENT";
     throw new OperatorError(
@@ -76,7 +76,7 @@ export function readManifest(directory: string): Manifest {
 
 /** Not more of it than is read: a backup may be from anybody. */
 function bytesOf(path: string): Uint8Array {
-  const { bytes_max } = bounds.backupManifest;
+  const { bytes_max } = decodingBounds.backupManifest;
   if (statSync(path).size > bytes_max) throw new Error(`it has more than ${bytes_max} bytes`);
   return readFileSync(path);
 }
@@ -108,12 +108,17 @@ export async function checkFiles(
 }
 
 /** Copies a file of a backup to where it belongs. @throws OperatorError where it differs from the manifest */
-export async function copyOut(from: string, to: string, written: Content, onBytes?: OnBytes): Promise<void> {
+export async function copyOut(
+  from: string,
+  to: string,
+  written: FileContent,
+  onBytes?: OnBytes,
+): Promise<void> {
   await checked(from, written, copyDurably(from, to, onBytes));
 }
 
 /** @throws OperatorError where a file of a backup cannot be read, or has other content than was written */
-async function checked(path: string, written: Content, reading: Promise<Content>): Promise<void> {
+async function checked(path: string, written: FileContent, reading: Promise<FileContent>): Promise<void> {
   const found = await reading.catch((thrown: NodeJS.ErrnoException) => {
     // Only the system's errors have a code: an interruption is no damage.
     if (thrown.code === undefined) throw thrown;

@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 /** The findings of one check; a check that throws an OperatorError has found a fault. */
-export type Found = Finding | readonly Finding[];
+export type CheckResult = Finding | readonly Finding[];
 
 /** The input of all checks. */
 export interface Surroundings {

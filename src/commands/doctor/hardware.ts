@@ -11,10 +11,10 @@ import {
 import { connect } from "node:net";
 import type { Clock } from "../../clock.ts";
 import { spanText } from "../spans.ts";
-import { type Finding, type Found, fault, fine, note, type Surroundings } from "./check.ts";
+import { type CheckResult, type Finding, fault, fine, note, type Surroundings } from "./check.ts";
 
 /** Drivers are configured, and where a gateway runs they listen. */
-export function checkDrivers({ config, running, clock }: Surroundings): Found {
+export function checkDrivers({ config, running, clock }: Surroundings): CheckResult {
   if (config?.drivers.size === 0)
     return note("no driver is configured: nothing will be heard; add a section such as [zigbee]");
   if (running === undefined) return [];
@@ -43,7 +43,7 @@ function driverOf(running: Surroundings["running"], name: string) {
  * Every `port` of a driver's section leads to something that this user may open and nobody else holds. Where the gateway runs,
  * only a fault of a port whose driver has a problem is reported.
  */
-export async function checkPorts({ config, running, clock }: Surroundings): Promise<Found> {
+export async function checkPorts({ config, running, clock }: Surroundings): Promise<CheckResult> {
   const findings: Finding[] = [];
   for (const [name, section] of config?.drivers ?? []) {
     const { port } = section as { port?: unknown };
@@ -97,7 +97,7 @@ function checkDevice(name: string, port: string, gateway: number | undefined): F
 }
 
 /** GPIO pins are there and may be used, where the configuration has any, and by which way: as the driver chooses it. */
-export function checkPins({ config, running }: Surroundings): Found {
+export function checkPins({ config, running }: Surroundings): CheckResult {
   if (!config?.drivers.has("gpio")) return [];
   const driver = driverOf(running, "gpio");
   if (driver?.state === "listening") return fine(`[gpio] ${driver.detail}`);

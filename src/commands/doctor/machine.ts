@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { machineHealth } from "../../machine-health.ts";
 import { machineRemedies, machineText } from "../machine-text.ts";
-import { type Found, fault, fine, note, type Surroundings } from "./check.ts";
+import { type CheckResult, fault, fine, note, type Surroundings } from "./check.ts";
 
 /** Disk, temperature and power supply of the machine, as far as it tells of them. */
-export function checkMachine({ running, directory, clock }: Surroundings): Found {
+export function checkMachine({ running, directory, clock }: Surroundings): CheckResult {
   const machine = running?.machine ?? machineHealth(nearestThere(directory));
   const now_ms = clock.now().unix_ms;
   const texts = machineText(machine, now_ms);

@@ -4,10 +4,10 @@ import { readIfThere } from "../../disk/durable-file.ts";
 import { day_ms } from "../../durations.ts";
 import { messageOf } from "../../errors.ts";
 import { ownFiles } from "../../tls/self-signed.ts";
-import { type Finding, type Found, fault, fine, note, type Surroundings } from "./check.ts";
+import { type CheckResult, type Finding, fault, fine, note, type Surroundings } from "./check.ts";
 
 /** The API's port is free, or the gateway on this data serves on it. */
-export function checkListen({ config, running }: Surroundings): Found {
+export function checkListen({ config, running }: Surroundings): CheckResult {
   if (running !== undefined) return fine(`the gateway serves ${running.url} (process ${running.pid})`);
   if (config === undefined) return note("no gateway is running on it");
   const { hostname, port } = config.api;
@@ -35,7 +35,7 @@ export function checkListen({ config, running }: Surroundings): Found {
 }
 
 /** Certificate and key can be read, belong together, and hold for a while yet. */
-export function checkTls({ config, clock }: Surroundings): Found {
+export function checkTls({ config, clock }: Surroundings): CheckResult {
   if (config?.api.tls === undefined) return [];
   const own = !("certificate" in config.api.tls);
   const tls = "certificate" in config.api.tls ? config.api.tls : ownFiles(config.data);

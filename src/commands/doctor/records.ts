@@ -7,10 +7,10 @@ import type { RecordOf } from "../../store/record-store.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { openStoreBeside } from "../../store/sqlite/open.ts";
 import { isTimezone } from "../../timezone.ts";
-import { type Found, fault, fine, type Surroundings, silentLog } from "./check.ts";
+import { type CheckResult, fault, fine, type Surroundings, silentLog } from "./check.ts";
 
 /** The records of homes have time zones by which local days can be made. */
-export async function checkRecords({ directory, clock }: Surroundings): Promise<Found> {
+export async function checkRecords({ directory, clock }: Surroundings): Promise<CheckResult> {
   if (!existsSync(databasePath(directory))) return [];
   const homes = await homesIn(directory, clock);
   const named = homes.flatMap(({ homeid, timezone }) => (timezone === null ? [] : [{ homeid, timezone }]));

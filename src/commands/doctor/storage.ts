@@ -6,10 +6,10 @@ import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
 import { openStoreBeside } from "../../store/sqlite/open.ts";
 import { bytesText } from "../spans.ts";
-import { type Found, fault, fine, note, type Surroundings, silentLog } from "./check.ts";
+import { type CheckResult, fault, fine, note, type Surroundings, silentLog } from "./check.ts";
 
 /** The data directory can be written by the user who runs this. */
-export function checkDirectory({ directory }: Surroundings): Found {
+export function checkDirectory({ directory }: Surroundings): CheckResult {
   // One that is not there yet is made at the first start, if the one above allows it.
   const looked = nearestExisting(directory);
   if (!statSync(looked).isDirectory()) {
@@ -30,7 +30,7 @@ export function checkDirectory({ directory }: Surroundings): Found {
     : note(`data directory ${directory} does not exist yet: it is made at the first start`);
 }
 
-export async function checkDiskSpace({ directory }: Surroundings): Promise<Found> {
+export async function checkDiskSpace({ directory }: Surroundings): Promise<CheckResult> {
   const looked = nearestExisting(directory);
   const bytes = await freeBytes(looked);
   const free = `${bytesText(bytes)} free on the disk of ${looked}`;
@@ -42,7 +42,7 @@ export async function checkDiskSpace({ directory }: Surroundings): Promise<Found
 }
 
 /** The database opens with this version of the program and holds together. */
-export async function checkDatabase({ directory, clock }: Surroundings): Promise<Found> {
+export async function checkDatabase({ directory, clock }: Surroundings): Promise<CheckResult> {
   const path = databasePath(directory);
   if (!existsSync(path)) return note(`no database yet: ${path} is made at the first start`);
   try {
@@ -68,7 +68,7 @@ export async function checkDatabase({ directory, clock }: Surroundings): Promise
 }
 
 /** There is a token that is still accepted. */
-export async function checkTokens({ directory, clock }: Surroundings): Promise<Found> {
+export async function checkTokens({ directory, clock }: Surroundings): Promise<CheckResult> {
   if (!existsSync(databasePath(directory))) return [];
   const store = await openStoreBeside({ directory, clock, log: silentLog(clock) });
   const tokens = await store.tokens().finally(() => store.close());

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { clockQuality } from "../../clock.ts";
 import { requireLibc } from "../../libc.ts";
-import { type Finding, type Found, fault, fine, note, type Surroundings } from "./check.ts";
+import { type CheckResult, type Finding, fault, fine, note, type Surroundings } from "./check.ts";
 
 /** Bun can call the C library, as serial ports, GPIO and the word to systemd need. */
-export function checkLibc(): Found {
+export function checkLibc(): CheckResult {
   requireLibc();
   return fine("the C library can be called, as serial ports, GPIO and systemd need");
 }
 
 /** The system clock is right, as far as can be known: readings wait until it is. */
-export function checkClock({ clock }: Surroundings): Found {
+export function checkClock({ clock }: Surroundings): CheckResult {
   const cautions = (clock.cautions?.() ?? []).map(note);
   if (clock.now().quality === clockQuality.synchronised)
     return [fine("the system clock is set, and taken for right"), ...cautions];
@@ -26,7 +26,7 @@ export function checkClock({ clock }: Surroundings): Found {
 }
 
 /** The service starts with the machine, and runs, as systemd says, where there is systemd and it is installed. */
-export function checkService(): Found {
+export function checkService(): CheckResult {
   if (!existsSync("/run/systemd/system"))
     return note("systemd does not run here: nothing starts the gateway by itself");
   const shown = systemctl("show", unit, `--property=${properties.join(",")}`);
@@ -40,8 +40,8 @@ export function checkService(): Found {
  * @param last the last line that the service itself has logged; empty where this user may not read it
  */
 export function serviceFindings(shown: string, last: () => string): readonly Finding[] {
-  const facts = new Map(shown.split("\n").map((line) => line.split(/=(.*)/s) as [Property, string]));
-  const fact = (name: Property) => facts.get(name) ?? "";
+  const facts = new Map(shown.split("\n").map((line) => line.split(/=(.*)/s) as [UnitProperty, string]));
+  const fact = (name: UnitProperty) => facts.get(name) ?? "";
   if (fact("LoadState") === "")
     return [note(`systemd does not say how ${unit} is: sudo systemctl status ${unit} may`)];
   if (fact("LoadState") !== "loaded")
@@ -53,7 +53,7 @@ export function serviceFindings(shown: string, last: () => string): readonly Fin
   return [fault(disabled, `sudo systemctl enable ${unit}`), state];
 }
 
-function stateFinding(fact: (name: Property) => string, last: () => string): Finding {
+function stateFinding(fact: (name: UnitProperty) => string, last: () => string): Finding {
   const restarts = Number(fact("NRestarts"));
   const again = restarts > 0 ? `, started again ${restarts} times` : "";
   const state = `${unit} is ${fact("ActiveState")} (${fact("SubState")}${again})`;
@@ -95,5 +95,5 @@ const properties = [
   "NRestarts",
   "StatusText",
 ] as const;
-type Property = (typeof properties)[number];
+type UnitProperty = (typeof properties)[number];
 const systemctl_max_ms = 5_000;

@@ -4,11 +4,11 @@ import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { openUploadStore } from "../../store/sqlite/open.ts";
 import { uploadStatus } from "../upload-status.ts";
-import { type Found, fault, fine, note, type Surroundings, silentLog } from "./check.ts";
+import { type CheckResult, fault, fine, note, type Surroundings, silentLog } from "./check.ts";
 import { systemctl } from "./system.ts";
 
 /** The token for central can be read. */
-export function checkUploadToken({ config }: Surroundings): Found {
+export function checkUploadToken({ config }: Surroundings): CheckResult {
   if (config === undefined) return [];
   if (config.upload === undefined) return note("[upload] is off: nothing is sent to a central server");
   const file = config.upload.token_file;
@@ -22,7 +22,7 @@ export function checkUploadToken({ config }: Surroundings): Found {
 }
 
 /** A timer starts uploads at the time that the configuration names. */
-export function checkUploadTimer({ config }: Surroundings): Found {
+export function checkUploadTimer({ config }: Surroundings): CheckResult {
   if (config?.upload === undefined || !existsSync("/run/systemd/system")) return [];
   const { at } = config.upload;
   if (systemctl("show", timer, "--property=LoadState", "--value") !== "loaded")
@@ -42,7 +42,7 @@ export function checkUploadTimer({ config }: Surroundings): Found {
 }
 
 /** The last upload succeeded, and not too long ago. */
-export async function checkLastUpload({ config, directory, clock }: Surroundings): Promise<Found> {
+export async function checkLastUpload({ config, directory, clock }: Surroundings): Promise<CheckResult> {
   if (config?.upload === undefined || !existsSync(databasePath(directory))) return [];
   try {
     const store = await openUploadStore({ directory, clock, log: silentLog(clock) });

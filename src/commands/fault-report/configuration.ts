@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "smol-toml";
 import type { Scrub } from "./scrub.ts";
 
-type Table = Readonly<Record<string, unknown>>;
+type TomlTable = Readonly<Record<string, unknown>>;
 
 /**
  * A configuration without anything that is somebody's: numbers and switches stay, a text is told by its form. The home and lines of
@@ -18,7 +18,7 @@ export function configurationForm(file: string, scrub: Scrub): unknown {
 }
 
 /** Keys are the program's words, but a table of Bluetooth keys has addresses for them, and a mistyped one may be anything. */
-function formsOf(table: object, scrub: Scrub): Table {
+function formsOf(table: object, scrub: Scrub): TomlTable {
   return Object.fromEntries(Object.entries(table).map(([name, of]) => [scrub.key(name), formOf(of, scrub)]));
 }
 

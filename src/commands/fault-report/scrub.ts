@@ -16,8 +16,8 @@ export class Scrub {
   /** A text with nothing left but words of the program, times, short numbers, and numbered stand-ins. */
   text(text: string): string {
     return text.replace(pieces, (piece, ...found) => {
-      const groups = found.at(-1) as Partial<Record<Kind, string>>;
-      const kind = kinds.find((one) => groups[one] !== undefined) ?? "other";
+      const groups = found.at(-1) as Partial<Record<PieceKind, string>>;
+      const kind = pieceKinds.find((one) => groups[one] !== undefined) ?? "other";
       return this.#stand[kind](piece);
     });
   }
@@ -58,7 +58,7 @@ export class Scrub {
     return `‹${kind} ${number}›`;
   }
 
-  readonly #stand: Readonly<Record<Kind, (piece: string) => string>> = {
+  readonly #stand: Readonly<Record<PieceKind, (piece: string) => string>> = {
     moment: (piece) => piece,
     token: (piece) => this.#stands("token", piece),
     mail: (piece) => this.#stands("mail", piece.toLowerCase()),
@@ -79,8 +79,18 @@ function partsOf(name: string): string[] {
   );
 }
 
-type Kind = (typeof kinds)[number] | "other";
-const kinds = ["moment", "token", "mail", "url", "address", "network", "phone", "amount", "word"] as const;
+type PieceKind = (typeof pieceKinds)[number] | "other";
+const pieceKinds = [
+  "moment",
+  "token",
+  "mail",
+  "url",
+  "address",
+  "network",
+  "phone",
+  "amount",
+  "word",
+] as const;
 
 /** The first that matches at a place holds; `other` is whatever letters and digits are left. */
 const pieces = new RegExp(

@@ -8,7 +8,7 @@ import type { UploadStore } from "../../store/upload-store.ts";
 import { addHelp, type CommandContext } from "../command.ts";
 import { momentText, spanText } from "../spans.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "../store-options.ts";
-import { type Columns, printTable } from "../table.ts";
+import { printTable, type TableColumns } from "../table.ts";
 import { withUploadStore } from "../with-store.ts";
 
 /** `lintel items admit`, `forget` and `strangers`: which devices heard by radio a gateway listens to. */
@@ -126,7 +126,7 @@ async function listStrangers(options: StoreOptions, { terminal, clock }: Command
 }
 
 /** The columns of a table of strangers. */
-export function columnsAt(now_ms: number): Columns<Stranger> {
+export function columnsAt(now_ms: number): TableColumns<Stranger> {
   return {
     address: ({ device }) => device.address,
     type: ({ device }) => device.kind,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { OperatorError } from "../../errors.ts";
 import { isKind, type Kind } from "../../kinds.ts";
-import { deviceWords } from "../../meaning/device-words.ts";
+import { methodsLines } from "../../meaning/device-words.ts";
 import { plainLine } from "../../plain-text.ts";
 import { deviceRecord } from "../../records/device.ts";
 import type { ItemState, Store } from "../../store/store.ts";
@@ -39,7 +39,7 @@ async function showItem(name: string, options: StoreOptions, context: CommandCon
     { title: "Item", value: state.record.itemname },
     ...(device.vendor === null ? [] : [{ title: "Made by", value: device.vendor }]),
     ...(device.model === null ? [] : [{ title: "Model", value: device.model }]),
-    ...deviceWords(device),
+    ...methodsLines(device),
   ];
   const widest = Math.max(...lines.map(({ title }) => title.length));
   for (const { title, value } of lines)

@@ -22,7 +22,7 @@ export function speedLines(
   ];
 }
 
-function dayText(speeds: Quartiles | undefined, scale: Scale, colours: Colours): string {
+function dayText(speeds: Quartiles | undefined, scale: SpeedScale, colours: Colours): string {
   if (speeds === undefined) return colours.dim(`${"0".padStart(5)}`);
   const { count, median, lower, upper } = speeds;
   const numbers = `${String(count).padStart(5)}  ${median.toFixed(2).padStart(6)}  ${lower.toFixed(2)}–${upper.toFixed(2)}`;
@@ -30,7 +30,7 @@ function dayText(speeds: Quartiles | undefined, scale: Scale, colours: Colours):
 }
 
 /** `  ├───▒▒▒█▒▒──┤`: whiskers to the extremes, the middle half filled, the median full. */
-function boxOf({ minimum, lower, median, upper, maximum }: Quartiles, scale: Scale): string {
+function boxOf({ minimum, lower, median, upper, maximum }: Quartiles, scale: SpeedScale): string {
   const column = (speed: number) =>
     Math.round(((speed - scale.low) / (scale.high - scale.low)) * (scale.columns - 1));
   const [from, to] = [column(minimum), column(maximum)];
@@ -42,7 +42,7 @@ function boxOf({ minimum, lower, median, upper, maximum }: Quartiles, scale: Sca
   }).join("");
 }
 
-interface Scale {
+interface SpeedScale {
   readonly low: number;
   readonly high: number;
   /** Of the plot; none where there is no room for one. */
@@ -50,12 +50,12 @@ interface Scale {
 }
 
 /** Tenths of a metre a second around all that is to be shown. */
-function scaleOf({ minimum, maximum }: Quartiles): Omit<Scale, "columns"> {
+function scaleOf({ minimum, maximum }: Quartiles): Omit<SpeedScale, "columns"> {
   const low = Math.floor(minimum * 10) / 10;
   return { low, high: Math.max(Math.ceil(maximum * 10) / 10, low + 0.1) };
 }
 
-function axisOf({ low, high, columns }: Scale): string {
+function axisOf({ low, high, columns }: SpeedScale): string {
   if (columns === 0) return "";
   const [left, right] = [low.toFixed(1), high.toFixed(1)];
   const middle = ((low + high) / 2).toFixed(2);

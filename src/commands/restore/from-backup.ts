@@ -1,20 +1,21 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { bounds } from "../../decoding-bounds.ts";
+import { decodingBounds } from "../../decoding-bounds.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
 import type { ErasedSpan } from "../../store/erasure.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { beginEpochIn, newEpoch } from "../../store/sqlite/epochs.ts";
+import { lastNumberIn } from "../../store/sqlite/file-check.ts";
 import { openUploadStore } from "../../store/sqlite/open.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
 import { storedRole } from "../../store/sqlite/role.ts";
-import { lastNumberIn, takeOverReadings, takeOverTables } from "../../store/sqlite/salvage.ts";
+import { takeOverReadings, takeOverTables } from "../../store/sqlite/salvage.ts";
 import { hasSamePast } from "../../store/sqlite/same-past.ts";
 import { homeFilesAt } from "../../sync/home-files.ts";
 import { HomeRecordsBody } from "../../sync/home-records-following.ts";
 import { putCursors, putIdentities } from "../../uploader/home-files.ts";
-import { partsOf } from "../../uploader/home-records-import.ts";
+import { documentParts } from "../../uploader/home-records-import.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
 import { addedBatches } from "../backup/add.ts";
 import { requireSpace } from "../backup/files.ts";
@@ -25,14 +26,14 @@ import { directoryToCopy } from "../store-options.ts";
 import { siteOf } from "../upload-site.ts";
 import { eraseAgain, erasedBefore } from "./erased-before.ts";
 import { fillDirectory } from "./placement.ts";
-import type { Restored, RestoreRun } from "./run.ts";
+import type { RestoreContext, Restored } from "./run.ts";
 import { type TakenOver, takenOverBefore, writeTakenOver } from "./taken-over.ts";
 
 /**
  * Fills the data directory with the files of a backup, and puts back its configuration where that is missing. The box goes on in an epoch
  * of its own. @throws OperatorError; then nothing has changed
  */
-export async function restoreFromBackup(from: string, run: RestoreRun): Promise<Restored> {
+export async function restoreFromBackup(from: string, run: RestoreContext): Promise<Restored> {
   const { options } = run;
   if (options.database !== undefined) directoryToCopy(options);
   const manifest = readManifest(from);
@@ -65,7 +66,7 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
     const said = [
       ...put.map((path) => `${path} is back.`),
       held,
-      ...(built === undefined ? [] : [linesOf(built)]),
+      ...(built === undefined ? [] : [takenOverText(built)]),
     ];
     return { directory, aside, figures: { last_seq, made_ms, not_put_back: failed, ...built }, said, failed };
   } catch (thrown) {
@@ -76,7 +77,7 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
 
 async function build(
   of: { from: string; manifest: Manifest; added: readonly Batch[]; building: string; directory: string },
-  run: RestoreRun,
+  run: RestoreContext,
 ): Promise<TakenOver | undefined> {
   const { from, manifest, added, building, directory } = of;
   const { context, stop, log, options } = run;
@@ -110,7 +111,7 @@ async function build(
   return taken;
 }
 
-async function takeAdded(building: string, added: readonly Batch[], run: RestoreRun): Promise<void> {
+async function takeAdded(building: string, added: readonly Batch[], run: RestoreContext): Promise<void> {
   if (added.length === 0) return;
   const store = await openUploadStore({ directory: building, clock: run.context.clock, log: run.log });
   try {
@@ -137,7 +138,7 @@ function takeOverFrom(
 }
 
 /** Has the next upload compare every day: another release may have sent central what this box never recorded. */
-async function compareEveryDay(directory: string, { context, log }: RestoreRun): Promise<void> {
+async function compareEveryDay(directory: string, { context, log }: RestoreContext): Promise<void> {
   const store = await openUploadStore({ directory, clock: context.clock, log });
   try {
     await store.noteUpload({ verified_all_ms: 0 });
@@ -146,7 +147,7 @@ async function compareEveryDay(directory: string, { context, log }: RestoreRun):
   }
 }
 
-function linesOf({ taken_over, lost }: TakenOver): string {
+function takenOverText({ taken_over, lost }: TakenOver): string {
   const count = `${taken_over.toLocaleString("en")} readings that came since were taken over`;
   return lost === 0
     ? `${count}.`
@@ -196,7 +197,7 @@ interface AtCentral {
 }
 
 /** Nothing where there is no central, or where it does not answer now. */
-async function askCentral({ options, context, log, stop }: RestoreRun): Promise<AtCentral> {
+async function askCentral({ options, context, log, stop }: RestoreContext): Promise<AtCentral> {
   const { clock } = context;
   let site: UploadSite;
   try {
@@ -213,8 +214,8 @@ async function askCentral({ options, context, log, stop }: RestoreRun): Promise<
     const once = { log, clock, stop: AbortSignal.any([stop, late.signal]), onRetry: giveUp };
     const central = connect(site, once);
     const { files } = await homeFilesAt(central);
-    const records = await central.ask({ method: "GET", path: "/roster", answer: bounds.homeRecords });
-    return { files, erasures: partsOf(central.read(records, HomeRecordsBody)).erasures };
+    const records = await central.ask({ method: "GET", path: "/roster", answer: decodingBounds.homeRecords });
+    return { files, erasures: documentParts(central.read(records, HomeRecordsBody)).erasures };
   } catch (thrown) {
     if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;
     log.warn(

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { databasePath } from "../../store/sqlite/connection.ts";
-import { isWhole } from "../../store/sqlite/salvage.ts";
+import { isWhole } from "../../store/sqlite/file-check.ts";
 import { type RestoredHome, restoreHome } from "../../uploader/home-restore.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
 import { momentText } from "../spans.ts";
 import { siteOf } from "../upload-site.ts";
 import { erasedBefore } from "./erased-before.ts";
 import { fillDirectory } from "./placement.ts";
-import type { Restored, RestoreRun } from "./run.ts";
+import type { RestoreContext, Restored } from "./run.ts";
 import { sendFromRemains } from "./salvaged.ts";
 
 /**
@@ -16,7 +16,7 @@ import { sendFromRemains } from "./salvaged.ts";
  *
  * @throws OperatorError; TryAgainLater where central cannot be reached
  */
-export async function restoreFromCentral(run: RestoreRun): Promise<Restored> {
+export async function restoreFromCentral(run: RestoreContext): Promise<Restored> {
   const { options } = run;
   const { days } = options;
   const site = siteOf(options);
@@ -40,7 +40,7 @@ export async function restoreFromCentral(run: RestoreRun): Promise<Restored> {
   return { directory: site.data, aside, figures: { ...built, days }, said, failed };
 }
 
-async function build(directory: string, site: UploadSite, run: RestoreRun): Promise<RestoredHome> {
+async function build(directory: string, site: UploadSite, run: RestoreContext): Promise<RestoredHome> {
   const { options, log, context } = run;
   const { clock, terminal } = context;
   return await restoreHome({

@@ -11,7 +11,7 @@ export interface RestoreOptions extends StoreOptions, UploadSiteOptions {
 }
 
 /** Options and surroundings that both ways of restoring share. */
-export interface RestoreRun {
+export interface RestoreContext {
   readonly options: RestoreOptions;
   readonly context: CommandContext;
   readonly stop: AbortSignal;

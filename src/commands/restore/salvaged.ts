@@ -12,7 +12,7 @@ import { sendHomeFiles } from "../../sync/home-files.ts";
 import { upload } from "../../sync/upload/upload.ts";
 import { gatherHomeFiles } from "../../uploader/home-files.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
-import type { RestoreRun } from "./run.ts";
+import type { RestoreContext } from "./run.ts";
 
 /** Result of sending central those readings of a damaged database that it did not have. */
 export interface SentFromRemains {
@@ -32,7 +32,7 @@ export async function sendFromRemains(
   damaged: string,
   building: string,
   site: UploadSite,
-  run: RestoreRun,
+  run: RestoreContext,
 ): Promise<SentFromRemains> {
   const { log, stop, context } = run;
   const { clock, version, terminal } = context;

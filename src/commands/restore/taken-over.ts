@@ -18,7 +18,7 @@ const Note = Type.Composite([TakenOver, Type.Object({ backup: Type.String() })])
 
 /** Notes beside data that a backup is about to replace what was taken over from them: it is set aside with them. */
 export function writeTakenOver(directory: string, { directory: backup }: Manifest, taken: TakenOver): void {
-  writeDurably(join(directory, name), `${JSON.stringify({ backup, ...taken })}\n`);
+  writeDurably(join(directory, takenOverFile), `${JSON.stringify({ backup, ...taken })}\n`);
 }
 
 /**
@@ -29,7 +29,7 @@ export function takenOverBefore(
   { directory: backup }: Manifest,
 ): { readonly aside: string; readonly built: TakenOver } | undefined {
   for (const aside of setAsideIn(directory)) {
-    const note = parseIfWhole(readIfThere(join(aside, name)));
+    const note = parseIfWhole(readIfThere(join(aside, takenOverFile)));
     if (!Value.Check(Note, note) || note.backup !== backup) continue;
     const { taken_over, lost } = note;
     return { aside, built: { taken_over, lost } };
@@ -37,4 +37,4 @@ export function takenOverBefore(
   return undefined;
 }
 
-const name = "taken-over.json";
+const takenOverFile = "taken-over.json";

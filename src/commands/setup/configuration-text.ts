@@ -1,31 +1,31 @@
 import { parse } from "smol-toml";
 
 /** Values of a configuration, as TOML has them. */
-export type Values = Readonly<Record<string, unknown>>;
+export type TomlValues = Readonly<Record<string, unknown>>;
 
 /**
  * A configuration with these values and no others, as the template has it: what is not set stays there as a comment, and each key keeps
  * its explanation.
  */
-export function configurationText(template: string, values: Values): string {
+export function configurationText(template: string, values: TomlValues): string {
   const written = new Set<string>();
   const blocks = template
     .trimEnd()
     .split(/\n{2,}/)
     .map((block) => filledBlock(block, values, written));
   for (const [name, value] of Object.entries(values))
-    if (!written.has(name)) blocks.push([`[${name}]`, ...linesOf(value as Values)].join("\n"));
+    if (!written.has(name)) blocks.push([`[${name}]`, ...linesOf(value as TomlValues)].join("\n"));
   const text = `${blocks.join("\n\n")}\n`;
   if (!Bun.deepEquals(parse(text), values)) throw new Error("the configuration that was made is another");
   return text;
 }
 
 /** A section of the template, or what stands before all sections, with its values. */
-function filledBlock(block: string, values: Values, written: Set<string>): string {
+function filledBlock(block: string, values: TomlValues, written: Set<string>): string {
   const lines = block.split("\n");
   const name = /^(?:# )?\[(\w+)\]/.exec(lines[0] ?? "")?.[1];
   if (name === undefined) return filledLines(lines, values, written).join("\n");
-  const section = values[name] as Values | undefined;
+  const section = values[name] as TomlValues | undefined;
   const [heading = "", ...keys] = lines;
   if (section === undefined) return [heading, ...keys].map(asComment).join("\n");
   written.add(name);
@@ -40,7 +40,7 @@ function filledBlock(block: string, values: Values, written: Set<string>): strin
 }
 
 /** Lines of keys, each with its value or as a comment; `known` gets the keys that have one. */
-function filledLines(lines: readonly string[], values: Values, known: Set<string>): string[] {
+function filledLines(lines: readonly string[], values: TomlValues, known: Set<string>): string[] {
   const filled: string[] = [];
   let listed = false;
   for (const line of lines) {
@@ -67,7 +67,7 @@ function asComment(line: string): string {
   return line === "" || line.startsWith("#") ? line : `# ${line}`;
 }
 
-function linesOf(values: Values): string[] {
+function linesOf(values: TomlValues): string[] {
   return Object.entries(values).map(([key, value]) => `${keyText(key)} = ${valueText(value)}`);
 }
 

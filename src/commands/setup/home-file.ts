@@ -6,13 +6,13 @@ import { isToken, tokenIn } from "../../config/credential-files.ts";
 import { type Document, tableFaults, where } from "../../config/toml-document.ts";
 import { OperatorError } from "../../errors.ts";
 import { machineTimezone } from "../../timezone.ts";
-import type { Values } from "./configuration-text.ts";
+import type { TomlValues } from "./configuration-text.ts";
 import { type Port, portsLike, portText } from "./ports.ts";
 
 /** The input of a set-up: all that it writes. */
 export interface Wanted {
   /** Of the configuration. */
-  readonly values: Values;
+  readonly values: TomlValues;
   /** The token for central, where it is given. */
   readonly token?: string | undefined;
   /** Central's certificate in PEM, where it is given. */
@@ -75,10 +75,10 @@ function soundOf(setup: unknown): Setup {
 }
 
 /** Values with those that every box has; nothing is added to what is no section. */
-export function withDefaults(given: Values, setup: Setup, configuration: string): Values {
+export function withDefaults(given: TomlValues, setup: Setup, configuration: string): TomlValues {
   const beside = (name: string) => join(dirname(resolve(configuration)), name);
   const filled: Record<string, unknown> = { data: "/var/lib/lintel", ...given };
-  const add = (name: string, defaults: Values) => {
+  const add = (name: string, defaults: TomlValues) => {
     const section = filled[name] ?? {};
     if (isTable(section)) filled[name] = { ...defaults, ...section };
   };
@@ -97,7 +97,7 @@ export function withDefaults(given: Values, setup: Setup, configuration: string)
 function withPorts(
   document: Document,
   { sections, ports }: { sections: ReadonlyMap<string, TSchema>; ports: readonly Port[] },
-): { values: Values; faults: OperatorError[] } {
+): { values: TomlValues; faults: OperatorError[] } {
   const values: Record<string, unknown> = { ...document.values };
   const faults: OperatorError[] = [];
   for (const [name, schema] of sections) {
@@ -191,7 +191,7 @@ function isCertificate(text: string): boolean {
   }
 }
 
-function isTable(value: unknown): value is Values {
+function isTable(value: unknown): value is TomlValues {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

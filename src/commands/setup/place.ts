@@ -5,7 +5,7 @@ import template from "../../../systemd/lintel.toml" with { type: "text" };
 import { readIfThere, writeDurably } from "../../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
-import { configurationText, type Values } from "./configuration-text.ts";
+import { configurationText, type TomlValues } from "./configuration-text.ts";
 import type { Wanted } from "./home-file.ts";
 
 /** Files that a set-up writes, each with its text; those that are there with the same text are not among them. */
@@ -55,10 +55,10 @@ export function writeChanges(changes: Changes): void {
 }
 
 /** Values of a configuration with which the box was set up; undefined where it was not: there is none, or it is as the package brings it. */
-export function valuesIn(file: string): Values | undefined {
+export function valuesIn(file: string): TomlValues | undefined {
   const text = textIn(file);
   if (text === undefined) return undefined;
-  let values: Values;
+  let values: TomlValues;
   try {
     values = parse(text);
   } catch {
@@ -69,7 +69,7 @@ export function valuesIn(file: string): Values | undefined {
 }
 
 /** Whether nobody has said yet whose box it is and what it hears: as the package has it, or the example beside the units. */
-function isAsItComes(values: Values): boolean {
+function isAsItComes(values: TomlValues): boolean {
   const { data: _, api: __, home, ...others } = values;
   const numbered = (home as { id?: unknown } | undefined)?.id !== undefined;
   return (!numbered && Object.keys(others).length === 0) || Bun.deepEquals(values, parse(template));
@@ -87,8 +87,8 @@ function textIn(path: string): string | undefined {
   }
 }
 
-function refuseOtherHome(file: string, before: Values, after: Values): void {
-  const homeOf = (values: Values) => (values["home"] as { id?: unknown } | undefined)?.id;
+function refuseOtherHome(file: string, before: TomlValues, after: TomlValues): void {
+  const homeOf = (values: TomlValues) => (values["home"] as { id?: unknown } | undefined)?.id;
   const data = resolve(dirname(resolve(file)), String(after["data"]));
   const [old, other] = [homeOf(before), homeOf(after)];
   if (old === undefined || old === other || !existsSync(databasePath(data))) return;

@@ -14,7 +14,7 @@ import { timezoneExpected } from "../../records/rules.ts";
 import { isTimezone, machineTimezone } from "../../timezone.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Asker } from "./asker.ts";
-import type { Values } from "./configuration-text.ts";
+import type { TomlValues } from "./configuration-text.ts";
 import { type Wanted, withDefaults } from "./home-file.ts";
 import { type Port, portText } from "./ports.ts";
 import { tryCentral } from "./trial.ts";
@@ -26,7 +26,7 @@ export interface Conversation {
   /** The file that is to be written. */
   readonly configuration: string;
   /** Its values where the box is set up: the usual answers, and what is not asked for. */
-  readonly before: Values;
+  readonly before: TomlValues;
   readonly ports: readonly Port[];
 }
 
@@ -57,10 +57,10 @@ export async function askForAll(conversation: Conversation): Promise<Wanted> {
 }
 
 /** Which stick is which: sections of drivers with their ports. */
-async function askForPorts({ asker, terminal, ports, before }: Conversation): Promise<Values> {
+async function askForPorts({ asker, terminal, ports, before }: Conversation): Promise<TomlValues> {
   if (ports.length > 0) terminal.print("Plugged in:");
   for (const [index, port] of ports.entries()) terminal.print(`  ${index + 1}  ${portText(port)}`);
-  const sections: Record<string, Values> = {};
+  const sections: Record<string, TomlValues> = {};
   const old = tableIn(before, "zigbee");
   const known = ports.findIndex(({ stick }) => stick?.driver === "zigbee") + 1;
   const path = await asker.ask(
@@ -88,7 +88,7 @@ async function askForPorts({ asker, terminal, ports, before }: Conversation): Pr
 }
 
 interface CentralAnswer {
-  readonly upload?: Values;
+  readonly upload?: TomlValues;
   readonly token?: string;
   readonly certificate?: string | undefined;
 }
@@ -192,9 +192,9 @@ function isOther(text: string): text is (typeof otherDrivers)[number] {
   return (otherDrivers as readonly string[]).includes(text);
 }
 
-function tableIn(values: Values, name: string): Values {
+function tableIn(values: TomlValues, name: string): TomlValues {
   const table = values[name];
-  return typeof table === "object" && table !== null && !Array.isArray(table) ? (table as Values) : {};
+  return typeof table === "object" && table !== null && !Array.isArray(table) ? (table as TomlValues) : {};
 }
 
 /** Drivers of the other sticks: a Bluetooth controller, the bridge of polled pill boxes, a watch on a wire. */

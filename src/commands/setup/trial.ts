@@ -1,10 +1,10 @@
 import type { Clock } from "../../clock.ts";
 import { default_bytes_per_s } from "../../config/upload-section.ts";
-import { bounds } from "../../decoding-bounds.ts";
+import { decodingBounds } from "../../decoding-bounds.ts";
 import { day_ms } from "../../durations.ts";
 import { messageOf } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
-import { Central } from "../../sync/upload/central.ts";
+import { CentralClient } from "../../sync/upload/central.ts";
 
 /** A central that a set-up names. */
 export interface CentralWanted {
@@ -22,7 +22,7 @@ export interface CentralWanted {
  */
 export async function tryCentral(wanted: CentralWanted, clock: Clock): Promise<string | undefined> {
   const stop = AbortSignal.timeout(trial_ms_max);
-  const central = new Central({
+  const central = new CentralClient({
     ...wanted,
     bytes_per_s: default_bytes_per_s,
     failures_max: 1,
@@ -34,7 +34,7 @@ export async function tryCentral(wanted: CentralWanted, clock: Clock): Promise<s
   try {
     // Readings that are yet to come: there are none, whatever home it is.
     const from = clock.now().unix_ms + 36_500 * day_ms;
-    await central.ask({ method: "GET", path: "/history", query: { from }, answer: bounds.sentBatch });
+    await central.ask({ method: "GET", path: "/history", query: { from }, answer: decodingBounds.sentBatch });
     return undefined;
   } catch (thrown) {
     if (thrown === stop.reason) return `${central.title} did not answer within ${trial_ms_max / 1000} s`;

@@ -3,7 +3,7 @@ import { hour_ms } from "../../durations.ts";
 import type { CurveOptions, Drawing } from "../parts/plots.ts";
 import { clockText, dateText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
 import { fillNothing, inkOf, onOtherColours } from "./ink.ts";
-import { changeBy, changedView, keepView, movedView, type View, type ViewPlace, viewIn } from "./view.ts";
+import { changeBy, changedView, keepView, movedView, type PlotView, type ViewPlace, viewIn } from "./view.ts";
 
 /**
  * Draws curves into a box: values as points, their lines only where nothing was missed, what is not known behind them. Keys are those of `raster.ts`; dragging shows a
@@ -21,10 +21,10 @@ const shown = new Set<Curves>();
 class Curves {
   readonly #box: HTMLElement;
   readonly #options: CurveOptions;
-  readonly #whole: View;
+  readonly #whole: PlotView;
   readonly #ended = new AbortController();
   readonly #resized: ResizeObserver;
-  #view: View;
+  #view: PlotView;
   #plot: UPlot | undefined;
   /** Place of the value that is pointed at. */
   #at: number | undefined;
@@ -50,7 +50,7 @@ class Curves {
   again(): void {
     this.#plot?.destroy();
     // What is dragged over is seen once uPlot is done with it.
-    const see = (view: View) => queueMicrotask(() => this.#see(view));
+    const see = (view: PlotView) => queueMicrotask(() => this.#see(view));
     const pointed = (at: number | undefined) => {
       if (at === this.#at) return;
       this.#at = at;
@@ -67,7 +67,7 @@ class Curves {
     this.#plot?.destroy();
   }
 
-  #see(view: View): void {
+  #see(view: PlotView): void {
     const isWhole = view.from_ms <= this.#whole.from_ms && view.to_ms >= this.#whole.to_ms;
     keepView(isWhole ? undefined : view, place);
     for (const curves of shown) {
@@ -121,8 +121,8 @@ class Curves {
 function made(
   box: HTMLElement,
   options: CurveOptions & {
-    view: View;
-    see: (view: View) => void;
+    view: PlotView;
+    see: (view: PlotView) => void;
     pointed: (at: number | undefined) => void;
   },
 ): UPlot | undefined {

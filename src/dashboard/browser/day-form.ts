@@ -1,21 +1,21 @@
 import type { PlotData } from "../plot-format.ts";
 import type { Times } from "../time-text.ts";
 import type { Ink } from "./ink.ts";
-import type { View, ViewPlace } from "./view.ts";
+import type { PlotView, ViewPlace } from "./view.ts";
 
 /** How days are drawn: as rows (`rows.ts`) or as turns of a spiral (`turns.ts`). */
 export interface DayForm {
-  readonly whole: View;
+  readonly whole: PlotView;
   readonly place: ViewPlace;
   /** The part that a page shows whose address says nothing. */
-  readonly usual: View;
+  readonly usual: PlotView;
   /** A moment in the milliseconds of a view. */
   timeOf(at_ms: number): number;
   /** A view as it can be drawn. */
-  drawable(view: View): View;
-  layout(width: number, view: View): DayLayout;
+  drawable(view: PlotView): PlotView;
+  layout(width: number, view: PlotView): DayLayout;
   /** A view in words. */
-  words(view: View, times: Times): string;
+  words(view: PlotView, times: Times): string;
 }
 
 /** Days in their places, in CSS pixels. */
@@ -25,7 +25,7 @@ export interface DayLayout {
   /** Where the days that are shown begin, and where the last one ends, unix milliseconds. */
   readonly edges_ms: readonly number[];
   /** The part of each day that is shown, milliseconds since midnight. */
-  readonly view: View;
+  readonly view: PlotView;
   /** Milliseconds that a pixel stands for. */
   readonly pixel_ms: number;
   /** The moment at a place; undefined outside the days. */

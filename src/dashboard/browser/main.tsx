@@ -2,7 +2,7 @@ import { type ComponentType, h, hydrate, render } from "preact";
 import { browserComponents } from "../browser-components.ts";
 import { PlotsContext } from "../parts/plots.ts";
 import { TonesContext } from "../parts/tones.ts";
-import { Ageing, type Shown } from "./ageing.ts";
+import { Ageing, type DatedData } from "./ageing.ts";
 import { follow } from "./follow.ts";
 import { plots } from "./plots.ts";
 import { leaveForToken, signIn } from "./sign-in.ts";
@@ -12,7 +12,7 @@ import { tones } from "./tones.ts";
 const root = document.getElementById("page") as HTMLElement;
 const { name, data, live } = JSON.parse(document.getElementById("shown")?.textContent ?? "{}") as {
   readonly name: keyof typeof browserComponents;
-  readonly data: Shown & { readonly locale: string; readonly next: string; readonly fault?: string };
+  readonly data: DatedData & { readonly locale: string; readonly next: string; readonly fault?: string };
   readonly live: boolean;
 };
 /** Undefined of a page that stays as it was sent. */
@@ -30,5 +30,5 @@ else {
 }
 if (live) {
   const ageing = new Ageing({ show, first: data });
-  follow({ show: (shown) => ageing.show(shown as Shown), locale: data.locale });
+  follow({ show: (shown) => ageing.show(shown as DatedData), locale: data.locale });
 }

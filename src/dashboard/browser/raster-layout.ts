@@ -1,4 +1,4 @@
-import type { View } from "./view.ts";
+import type { PlotView } from "./view.ts";
 
 /** A raster's places, in CSS pixels: days are rows, the newest on top; a day of 23 or 25 hours is a row of that length. */
 export class RasterLayout {
@@ -12,7 +12,7 @@ export class RasterLayout {
   constructor(
     readonly edges_ms: readonly number[],
     width: number,
-    readonly view: View,
+    readonly view: PlotView,
   ) {
     this.days = edges_ms.length - 1;
     this.left = width < narrow ? 52 : 76;
@@ -63,7 +63,7 @@ export class RasterLayout {
 }
 
 /** Hours of the longest day. */
-export function wholeDay(edges_ms: readonly number[]): View {
+export function wholeDay(edges_ms: readonly number[]): PlotView {
   const lengths = edges_ms.slice(1).map((edge_ms, day) => edge_ms - (edges_ms[day] ?? 0));
   return { from_ms: 0, to_ms: Math.max(...lengths) };
 }

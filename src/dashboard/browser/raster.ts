@@ -6,7 +6,7 @@ import { patiently } from "./patiently.ts";
 import { drawnDays, wordsAt } from "./raster-words.ts";
 import { rowsOf } from "./rows.ts";
 import { turnsOf } from "./turns.ts";
-import { changeBy, changedView, keepView, movedView, type View, viewIn } from "./view.ts";
+import { changeBy, changedView, keepView, movedView, type PlotView, viewIn } from "./view.ts";
 
 /**
  * Draws days, and answers the pointer and the keyboard: arrows and pointer go from place to place and have it said, Enter and a click open a day, `+`, `-` and the
@@ -26,12 +26,12 @@ class Raster implements Drawing {
   readonly #resized: ResizeObserver;
   /** All but the cursor, as it was drawn last. */
   readonly #picture = document.createElement("canvas");
-  #view: View;
+  #view: PlotView;
   #data: PlotData | undefined;
   #layout: DayLayout | undefined;
   #ink: Ink | undefined;
   #cursor_ms: number | undefined;
-  #drag: { readonly x: number; readonly view: View; moved: boolean } | undefined;
+  #drag: { readonly x: number; readonly view: PlotView; moved: boolean } | undefined;
   #asked_ms = Number.NEGATIVE_INFINITY;
   #waiting = false;
 
@@ -138,7 +138,7 @@ class Raster implements Drawing {
     said(at_ms === undefined || data === undefined ? "" : wordsAt(at_ms, { data, measure, times }));
   }
 
-  #see(wanted: View): void {
+  #see(wanted: PlotView): void {
     const form = this.#form;
     const view = form.drawable(wanted);
     const { from_ms, to_ms } = form.usual;
@@ -154,7 +154,7 @@ class Raster implements Drawing {
   #changed(
     change: { factor?: number; around_ms?: number | undefined; by_ms?: number },
     view = this.#view,
-  ): View {
+  ): PlotView {
     const { whole, place } = this.#form;
     return changedView(view, whole, { ...change, place });
   }

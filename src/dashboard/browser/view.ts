@@ -1,20 +1,20 @@
 /** A part of a plot's time, in milliseconds of its own: since midnight where days are rows, unix time elsewhere. */
-export interface View {
+export interface PlotView {
   readonly from_ms: number;
   readonly to_ms: number;
 }
 
 /** The view made closer or wider around a time, and moved; within the whole, and as long as the place in the address allows. */
 export function changedView(
-  view: View,
-  whole: View,
+  view: PlotView,
+  whole: PlotView,
   {
     factor = 1,
     around_ms = (view.from_ms + view.to_ms) / 2,
     by_ms = 0,
     place,
   }: { factor?: number; around_ms?: number | undefined; by_ms?: number; place: ViewPlace },
-): View {
+): PlotView {
   const { least_ms } = place;
   const most_ms = Math.min(whole.to_ms - whole.from_ms, place.most_ms ?? Number.POSITIVE_INFINITY);
   const length_ms = Math.min(most_ms, Math.max(least_ms, (view.to_ms - view.from_ms) * factor));
@@ -25,7 +25,7 @@ export function changedView(
 }
 
 /** The view moved on, as far as one press of a key does. */
-export function movedView(view: View, whole: View, by: number, place: ViewPlace): View {
+export function movedView(view: PlotView, whole: PlotView, by: number, place: ViewPlace): PlotView {
   const third_ms = (view.to_ms - view.from_ms) / 3;
   return changedView(view, whole, { by_ms: by * Math.max(place.least_ms, third_ms), place });
 }
@@ -42,9 +42,9 @@ export interface ViewPlace {
 /** The view that an address has; undefined where it has none within the whole. */
 export function viewIn(
   search: string,
-  whole: View,
+  whole: PlotView,
   { name, unit_ms, least_ms }: ViewPlace,
-): View | undefined {
+): PlotView | undefined {
   const [, from, to] = /^([\d.]+)-([\d.]+)$/.exec(new URLSearchParams(search).get(name) ?? "") ?? [];
   const [from_ms, to_ms] = [Number(from) * unit_ms, Number(to) * unit_ms];
   const isIn = from_ms >= whole.from_ms && to_ms <= whole.to_ms && to_ms - from_ms >= least_ms;
@@ -52,7 +52,7 @@ export function viewIn(
 }
 
 /** Has the address of the page tell a view; undefined: none. */
-export function keepView(view: View | undefined, { name, unit_ms }: ViewPlace): void {
+export function keepView(view: PlotView | undefined, { name, unit_ms }: ViewPlace): void {
   const query = new URLSearchParams(location.search);
   const written = (ms: number) => String(Math.round((ms / unit_ms) * 100) / 100);
   if (view === undefined) query.delete(name);

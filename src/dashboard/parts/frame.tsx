@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Frame as FrameData } from "../page.ts";
+import type { FrameData } from "../page.ts";
 
 /** The page around what it shows: where the reader is, and the way out. */
 export function Frame({ trail, children }: FrameData & { children: ComponentChildren }) {

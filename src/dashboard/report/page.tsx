@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Dose } from "../../meaning/doses.ts";
 import { quartilesOf } from "../../meaning/quartiles.ts";
-import type { Report } from "../../meaning/report.ts";
+import type { HouseholdReport } from "../../meaning/report.ts";
 import { DoseGrid } from "../pages/device/dose-grid.tsx";
 import { weeksOf } from "../pages/device/doses.ts";
 import { Legend, Patterns } from "../parts/coverage.tsx";
@@ -10,7 +10,7 @@ import type { Uncovered } from "../uncovered.ts";
 import { Definition } from "./definitions.tsx";
 import { listenedText, MissingPlot, MissingTable } from "./missing.tsx";
 import { around, uncoveredIn } from "./ranges.ts";
-import { EventsTable, Raster } from "./raster.tsx";
+import { ActivityRaster, EventsTable } from "./raster.tsx";
 import { SleepPlot, SleepTable, stages } from "./sleep.tsx";
 import { SpreadPlot, SpreadTable } from "./spread.tsx";
 
@@ -81,7 +81,12 @@ export function ReportPage({ report, now_ms, version }: ReportPageOf) {
       {activity.length === 0 ? null : (
         <Part of="activity" title="Activity, day by hour">
           {activity.map((one) => (
-            <Raster key={one.itemname} report={one} uncovered={nothing(one.itemname)} until_ms={now_ms} />
+            <ActivityRaster
+              key={one.itemname}
+              report={one}
+              uncovered={nothing(one.itemname)}
+              until_ms={now_ms}
+            />
           ))}
           <details>
             <summary>Events by day</summary>
@@ -142,13 +147,13 @@ export function ReportPage({ report, now_ms, version }: ReportPageOf) {
 }
 
 export interface ReportPageOf {
-  readonly report: Report;
+  readonly report: HouseholdReport;
   readonly now_ms: number;
   readonly version: string;
 }
 
 /** `Home 12`, where that is known. */
-export function homeTitle({ missing }: Report): string {
+export function homeTitle({ missing }: HouseholdReport): string {
   const home = missing.find(({ homeid }) => homeid !== null)?.homeid;
   return home === undefined ? "Report" : `Home ${home}`;
 }
@@ -171,7 +176,7 @@ interface PartOf {
 }
 
 /** The page in a sentence or two. */
-function answerOf({ pillboxes, walking, missing }: Report) {
+function answerOf({ pillboxes, walking, missing }: HouseholdReport) {
   const doses = pillboxes.flatMap((box) => box.doses);
   const count = (status: Dose["status"]) => doses.filter((dose) => dose.status === status).length;
   const due = doses.length - count("due");

@@ -1,6 +1,6 @@
 import { isKind } from "../../kinds.ts";
 import type { MissingReport } from "../../meaning/report-missing.ts";
-import type { Span } from "../../meaning/span.ts";
+import type { TimeSpan } from "../../meaning/span.ts";
 import { cadenceOf } from "../../store/cadence.ts";
 import type { Uncovered } from "../uncovered.ts";
 
@@ -20,7 +20,7 @@ export function uncoveredIn({ known, span, typename }: MissingReport): Uncovered
 }
 
 /** Round values of a scale around numbers, and where each stands: at most five. */
-export function scaleOf(numbers: readonly number[], digits: number): Scale {
+export function scaleOf(numbers: readonly number[], digits: number): AxisScale {
   const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)];
   const step = steps.find((one) => Math.ceil(greatest / one) - Math.floor(least / one) <= steps_max) ?? 1_000;
   const low = Math.floor(least / step) * step;
@@ -33,14 +33,14 @@ export function scaleOf(numbers: readonly number[], digits: number): Scale {
   return { of, ticks: ticks.map((value) => ({ at: of(value), text: value.toFixed(digits) })) };
 }
 
-export interface Scale {
+export interface AxisScale {
   /** Per cent from above. */
   of(value: number): number;
   readonly ticks: readonly { readonly at: number; readonly text: string }[];
 }
 
 /** The spans of all, from the first to the last. */
-export function around(spans: readonly Span[]): Span {
+export function around(spans: readonly TimeSpan[]): TimeSpan {
   return {
     from_ms: Math.min(...spans.map(({ from_ms }) => from_ms)),
     to_ms: Math.max(...spans.map(({ to_ms }) => to_ms)),

@@ -8,7 +8,7 @@ import { percent } from "./time-axis.tsx";
 import { Value } from "./value.tsx";
 
 /** A sensor day by hour: a row a day, the newest on top, as long as that day was; a mark for each minute in which it told something. */
-export function Raster({ report, uncovered, until_ms }: RasterOf) {
+export function ActivityRaster({ report, uncovered, until_ms }: RasterOf) {
   const days = report.days.toReversed();
   const longest_ms = Math.max(...days.map(({ from_ms, to_ms }) => to_ms - from_ms));
   const events = report.days.reduce((sum, day) => sum + day.events, 0);

@@ -1,5 +1,5 @@
 import { type Quartiles, quartilesOf } from "../../meaning/quartiles.ts";
-import type { Span } from "../../meaning/span.ts";
+import type { TimeSpan } from "../../meaning/span.ts";
 import { farOf } from "../pages/device/curves.ts";
 import { calendarText, type Times } from "../time-text.ts";
 import type { Uncovered } from "../uncovered.ts";
@@ -82,7 +82,7 @@ interface SpreadOf {
   readonly label: string;
 }
 
-export interface SpreadWeek extends Span {
+export interface SpreadWeek extends TimeSpan {
   readonly from: string;
   readonly spread: Quartiles | undefined;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { localDays } from "../../meaning/local-day.ts";
-import type { Span } from "../../meaning/span.ts";
+import type { TimeSpan } from "../../meaning/span.ts";
 import { Nothing } from "../parts/coverage.tsx";
 import { monthDateText, type Times } from "../time-text.ts";
 import type { Uncovered } from "../uncovered.ts";
@@ -29,7 +29,7 @@ export function DaysPlot({ span, uncovered, scale, times, label, children }: Day
 }
 
 interface DaysPlotOf {
-  readonly span: Span;
+  readonly span: TimeSpan;
   readonly uncovered: readonly Uncovered[];
   /** Values of the scale, at so many per cent from above. */
   readonly scale: readonly { readonly at: number; readonly text: string }[];
@@ -40,7 +40,7 @@ interface DaysPlotOf {
 }
 
 /** Dates below a plot: of Mondays, at most eight. */
-export function DayLabels({ span, times }: { span: Span; times: Times }) {
+export function DayLabels({ span, times }: { span: TimeSpan; times: Times }) {
   const mondays = localDays(times.zone, span).filter(
     ({ weekday, from_ms }) => weekday === 1 && shareOf(from_ms, span) < 0.94,
   );
@@ -59,11 +59,11 @@ export function DayLabels({ span, times }: { span: Span; times: Times }) {
 }
 
 /** A moment as a share of a span, `12.500%`. */
-export function percent(at_ms: number, span: Span): string {
+export function percent(at_ms: number, span: TimeSpan): string {
   return `${(100 * shareOf(at_ms, span)).toFixed(3)}%`;
 }
 
-function shareOf(at_ms: number, { from_ms, to_ms }: Span): number {
+function shareOf(at_ms: number, { from_ms, to_ms }: TimeSpan): number {
   return (at_ms - from_ms) / (to_ms - from_ms);
 }
 

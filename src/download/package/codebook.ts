@@ -1,5 +1,5 @@
 import { quantities } from "../../quantities.ts";
-import type { Column, ColumnType } from "../column.ts";
+import type { FileColumn, FileColumnType } from "../column.ts";
 import type { StampForm } from "../stamp-form.ts";
 import { missingnessList, tableNamed } from "../tables.ts";
 import type { Contents, WrittenTable } from "./written.ts";
@@ -54,7 +54,7 @@ const stampTexts: Readonly<Record<StampForm, string>> = {
   unix_ms: "All times are unix milliseconds since 1970 in UTC.",
 };
 
-function bitsText(column: Column): string[] {
+function bitsText(column: FileColumn): string[] {
   const { name, bits } = column;
   if (bits === undefined) return [];
   return [
@@ -78,7 +78,7 @@ function section({ name, title, path, rows, columns }: WrittenTable, stamp: Stam
   ];
 }
 
-function typeText({ type, nullable }: Column, stamp: StampForm): string {
+function typeText({ type, nullable }: FileColumn, stamp: StampForm): string {
   const text = type === "moment" ? momentTexts[stamp] : typeTexts[type];
   return nullable ? `${text}, or empty` : text;
 }
@@ -89,7 +89,7 @@ const momentTexts: Readonly<Record<StampForm, string>> = {
   unix_ms: "time (unix ms)",
 };
 
-const typeTexts: Readonly<Record<Exclude<ColumnType, "moment">, string>> = {
+const typeTexts: Readonly<Record<Exclude<FileColumnType, "moment">, string>> = {
   text: "text",
   integer: "whole number",
   real: "number",

@@ -1,4 +1,4 @@
-import type { Column, ColumnType } from "../column.ts";
+import type { FileColumn, FileColumnType } from "../column.ts";
 import type { StampForm } from "../stamp-form.ts";
 import { madeOf } from "./reproducible.ts";
 import type { Contents } from "./written.ts";
@@ -42,7 +42,7 @@ export const mediaTypes = {
   parquet: "application/vnd.apache.parquet",
 } as const;
 
-function fieldOf({ name, type, nullable, meaning, unit, bits }: Column, stamp: StampForm): object {
+function fieldOf({ name, type, nullable, meaning, unit, bits }: FileColumn, stamp: StampForm): object {
   const moment = stamp === "iso" ? { type: "datetime", format: "any" } : { type: "integer" };
   return {
     name,
@@ -54,7 +54,7 @@ function fieldOf({ name, type, nullable, meaning, unit, bits }: Column, stamp: S
   };
 }
 
-const fieldTypes: Readonly<Record<Exclude<ColumnType, "moment">, string>> = {
+const fieldTypes: Readonly<Record<Exclude<FileColumnType, "moment">, string>> = {
   text: "string",
   integer: "integer",
   real: "number",

@@ -3,13 +3,13 @@ import type { Clock } from "../../clock.ts";
 import type { Item } from "../../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import { version } from "../../version.ts";
-import type { Answers } from "../answers.ts";
+import type { InterfaceReader } from "../answers.ts";
 import { coverageRows } from "../coverage-list.ts";
 import { deviceList, writeDevices } from "../device-list.ts";
 import type { Format } from "../format.ts";
 import type { HomeZones, Timezone } from "../home-zones.ts";
 import type { Pseudonyms } from "../pseudonyms.ts";
-import type { Readings } from "../readings.ts";
+import type { ReadingSource } from "../readings.ts";
 import { recordLists, writeList } from "../record-lists.ts";
 import { fileOf, writeSeries } from "../series-file.ts";
 import type { AskedMoments, AskedSpan } from "../span.ts";
@@ -53,8 +53,8 @@ export interface PackageForm {
 }
 
 export interface PackageOptions extends PackageForm {
-  readonly answers: Answers;
-  readonly readings: Readings;
+  readonly answers: InterfaceReader;
+  readonly readings: ReadingSource;
   readonly items: readonly Item[];
   readonly zones: HomeZones;
   readonly origin: Origin;

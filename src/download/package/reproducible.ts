@@ -1,5 +1,5 @@
 import { seriesNames } from "../../series.ts";
-import { atText, type Made } from "../at.ts";
+import { atText, type PackageRecipe } from "../at.ts";
 import type { PackageAt } from "../told.ts";
 import type { Contents, WrittenTable } from "./written.ts";
 
@@ -35,7 +35,7 @@ export function citationOf({ at, tables, version, made_ms }: Contents): string |
 export function madeOf(contents: Contents): object | undefined {
   const { at, tables, others, version, format, stamp, timezone, asked, series, key } = contents;
   if (at === undefined) return undefined;
-  const made: Made = {
+  const made: PackageRecipe = {
     version,
     at: at.epochs.map(({ epoch, number, readings, homeid }) => ({ epoch, number, readings, homeid })),
     ...(series && { series: [...series] }),

@@ -6,7 +6,7 @@ import type { Format } from "../format.ts";
 import type { Timezone } from "../home-zones.ts";
 import type { AskedMoments } from "../span.ts";
 import type { StampForm } from "../stamp-form.ts";
-import type { Table } from "../tables.ts";
+import type { PackageTable } from "../tables.ts";
 import type { PackageAt } from "../told.ts";
 
 /** A file of a download as it lies there. */
@@ -21,7 +21,7 @@ export interface DescribedFile {
   readonly sha256: string;
 }
 
-export interface WrittenTable extends Table, DescribedFile {
+export interface WrittenTable extends PackageTable, DescribedFile {
   readonly title: string;
 }
 
@@ -60,7 +60,7 @@ export interface Contents {
 
 /** A table as its file lies there. */
 export async function writtenTable(
-  table: Table,
+  table: PackageTable,
   { directory, path, rows }: { directory: string; path: string; rows: number },
 ): Promise<WrittenTable> {
   return { ...table, path, rows, ...(await digestOf(join(directory, path))) };

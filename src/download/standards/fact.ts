@@ -1,9 +1,9 @@
 import { asleep_ms, type SleepEpisode, SleepJoiner } from "../../meaning/sleep.ts";
 import { type SeriesName, seriesOf, type Value } from "../../series.ts";
-import type { Batches } from "../readings.ts";
+import type { ReadingBatches } from "../readings.ts";
 
 /** Something that was measured: at a moment, or over a stretch where it has an end. Unix milliseconds. */
-export interface Fact {
+export interface MeasuredFact {
   readonly from_ms: number;
   readonly to_ms?: number;
   readonly values: Readonly<Record<string, Value>>;
@@ -23,7 +23,10 @@ export interface SleepValues {
 }
 
 /** The readings of a series as facts, in their order. */
-export async function* readingFacts(series: SeriesName, batches: Batches): AsyncGenerator<Fact> {
+export async function* readingFacts(
+  series: SeriesName,
+  batches: ReadingBatches,
+): AsyncGenerator<MeasuredFact> {
   const names = Object.keys(seriesOf(series).fields);
   for await (const rows of batches)
     for (const [from_ms, ...cells] of rows) {
@@ -38,7 +41,7 @@ export async function* readingFacts(series: SeriesName, batches: Batches): Async
 }
 
 /** The epochs of a watch as episodes of sleep. */
-export async function* sleepFacts(epochs: AsyncIterable<Fact>): AsyncGenerator<Fact> {
+export async function* sleepFacts(epochs: AsyncIterable<MeasuredFact>): AsyncGenerator<MeasuredFact> {
   const joiner = new SleepJoiner();
   let home: number | null = null;
   for await (const { from_ms, to_ms = from_ms, values, homeid } of epochs) {
@@ -50,7 +53,7 @@ export async function* sleepFacts(epochs: AsyncIterable<Fact>): AsyncGenerator<F
   if (last !== undefined) yield sleepFact(last, home);
 }
 
-function sleepFact(episode: SleepEpisode, homeid: number | null): Fact {
+function sleepFact(episode: SleepEpisode, homeid: number | null): MeasuredFact {
   const known = episode.unknown_ms === 0;
   const values: SleepValues = {
     asleep: minutes(asleep_ms(episode)),

@@ -1,6 +1,6 @@
 import type { DeviceRecord } from "../../records/device.ts";
 import type { Item } from "../../records/items.ts";
-import type { Fact } from "./fact.ts";
+import type { MeasuredFact } from "./fact.ts";
 import type { Loinc, ObservationForm } from "./mapping.ts";
 import type { Measurement, Standard } from "./standard.ts";
 
@@ -53,7 +53,7 @@ function subjectOf({ subject, home, mapping }: Measurement): object {
     : { reference: known };
 }
 
-function effective({ from_ms, to_ms }: Fact): object {
+function effective({ from_ms, to_ms }: MeasuredFact): object {
   const start = new Date(from_ms).toISOString();
   return to_ms === undefined
     ? { effectiveDateTime: start }

@@ -1,6 +1,6 @@
 import type { quantities } from "../../quantities.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
-import type { Fact } from "./fact.ts";
+import type { MeasuredFact } from "./fact.ts";
 
 /**
  * A kind of measurement, and what it is in each standard: the one table from Lintel's series to theirs. A standard that is left out of a row has no
@@ -28,14 +28,14 @@ export interface DataPointForm {
   readonly name: string;
   readonly version: string;
   /** Everything of the body but its time frame; undefined where there is nothing to tell. */
-  readonly body: (fact: Fact) => object | undefined;
+  readonly body: (fact: MeasuredFact) => object | undefined;
 }
 
 /** An Observation of FHIR R4 with one number; units are UCUM codes. */
 export interface ObservationForm {
   readonly loinc: Loinc;
   readonly unit: string;
-  readonly value: (fact: Fact) => number | undefined;
+  readonly value: (fact: MeasuredFact) => number | undefined;
   readonly category?: "vital-signs" | "activity";
   /** The profile of the standard that it keeps to. */
   readonly profile?: string;
@@ -49,11 +49,11 @@ export interface Loinc {
 
 const kilograms =
   (field: string) =>
-  ({ values }: Fact) =>
+  ({ values }: MeasuredFact) =>
     over(values[field], 1000);
 const told =
   (field: string) =>
-  ({ values }: Fact) =>
+  ({ values }: MeasuredFact) =>
     over(values[field], 1);
 
 export const mappings: readonly Mapping[] = [
@@ -203,10 +203,10 @@ function dataPoint(
   id: `${"ieee" | "omh"}:${string}:${string}`,
   property: string,
   unit: string,
-  number: (fact: Fact) => number | undefined,
+  number: (fact: MeasuredFact) => number | undefined,
 ): DataPointForm {
   const [namespace, name = "", version = ""] = id.split(":") as ["ieee" | "omh", string, string];
-  const body = (fact: Fact) => {
+  const body = (fact: MeasuredFact) => {
     const value = number(fact);
     return value === undefined ? undefined : { [property]: { value, unit } };
   };
@@ -244,14 +244,14 @@ function measure(quantity: keyof typeof quantities) {
   return { series: "wirelesssensor_measures", fields: ["quantity", "value", "unit"], quantity } as const;
 }
 
-function fatPercentage({ values }: Fact): number | undefined {
+function fatPercentage({ values }: MeasuredFact): number | undefined {
   const { fatMass, weight } = values;
   if (typeof fatMass !== "number" || typeof weight !== "number" || weight === 0) return undefined;
   return Math.round((fatMass / weight) * 10_000) / 100;
 }
 
 /** An epoch that the watch calls neither walking nor running is no activity. */
-function activity({ values }: Fact): object | undefined {
+function activity({ values }: MeasuredFact): object | undefined {
   const { walkState, runState, duration, steps, distance } = values;
   if (walkState !== on && runState !== on) return undefined;
   return {
@@ -262,7 +262,7 @@ function activity({ values }: Fact): object | undefined {
   };
 }
 
-function sleepEpisode({ values }: Fact): object {
+function sleepEpisode({ values }: MeasuredFact): object {
   const { asleep, light, deep, rem, awake, awakenings } = values;
   const lasting = (value: unknown) => ({ value, unit: "min" });
   return {

@@ -1,13 +1,13 @@
 import type { DeviceRecord } from "../../records/device.ts";
 import type { Item } from "../../records/items.ts";
-import type { Fact } from "./fact.ts";
+import type { MeasuredFact } from "./fact.ts";
 import type { Mapping } from "./mapping.ts";
 
 /** One measurement of an item, to be said in the words of a standard. */
 export interface Measurement {
   readonly item: Item;
   readonly mapping: Mapping;
-  readonly fact: Fact;
+  readonly fact: MeasuredFact;
   /** A UUID that is the same whenever this measurement is written, at a gateway and at central. */
   readonly uuid: string;
   readonly subject: number | undefined;

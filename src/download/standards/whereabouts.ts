@@ -1,6 +1,6 @@
 import type { Item } from "../../records/items.ts";
 import type { HomeInventory } from "../../records/programme.ts";
-import type { Answers } from "../answers.ts";
+import type { InterfaceReader } from "../answers.ts";
 import { recordLists, recordsOf } from "../record-lists.ts";
 
 /**
@@ -15,13 +15,13 @@ export interface Whereabouts {
 }
 
 /** Reads the inventories of subjects and homes. */
-export async function whereaboutsOf(answers: Answers, items: readonly Item[]): Promise<Whereabouts> {
-  const subjects = new Stays();
+export async function whereaboutsOf(answers: InterfaceReader, items: readonly Item[]): Promise<Whereabouts> {
+  const subjects = new OwnerSpans();
   for await (const record of recordsNamed(answers, "subject_inventory")) {
     const { itemid, subjectid, start, stop } = record;
     subjects.add(Number(itemid), { owner: Number(subjectid), ...spanOfTexts(start, stop) });
   }
-  const homes = new Stays();
+  const homes = new OwnerSpans();
   for await (const record of recordsNamed(answers, "home_inventory")) {
     const { homeid, item, start, stop } = record as unknown as HomeInventory;
     homes.add(item.itemid, {
@@ -37,23 +37,23 @@ export async function whereaboutsOf(answers: Answers, items: readonly Item[]): P
   };
 }
 
-async function* recordsNamed(answers: Answers, name: string) {
+async function* recordsNamed(answers: InterfaceReader, name: string) {
   const list = recordLists.find((one) => one.name === name);
   if (list === undefined) throw new TypeError(`there is no list ${name}`);
   for await (const records of recordsOf(answers, list)) yield* records;
 }
 
-interface Stay {
+interface OwnerSpan {
   readonly owner: number;
   readonly from_ms: number;
   readonly to_ms: number;
 }
 
 /** Which owner had an item when. */
-class Stays {
-  readonly #stays = new Map<number, Stay[]>();
+class OwnerSpans {
+  readonly #stays = new Map<number, OwnerSpan[]>();
 
-  add(itemid: number, stay: Stay): void {
+  add(itemid: number, stay: OwnerSpan): void {
     this.#stays.set(itemid, [...(this.#stays.get(itemid) ?? []), stay]);
   }
 

@@ -5,11 +5,11 @@ import { quantities, usualQuantities } from "../../quantities.ts";
 import { DeviceRecord } from "../../records/device.ts";
 import { Item } from "../../records/items.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
-import type { Answers } from "../answers.ts";
+import type { InterfaceReader } from "../answers.ts";
 import { PartFile } from "../part-file.ts";
 import { deviceKey, type Pseudonyms } from "../pseudonyms.ts";
-import type { Readings } from "../readings.ts";
-import { type Fact, readingFacts, sleepFacts } from "./fact.ts";
+import type { ReadingSource } from "../readings.ts";
+import { type MeasuredFact, readingFacts, sleepFacts } from "./fact.ts";
 import { type Mapping, mappings, unmapped } from "./mapping.ts";
 import { standardReadme } from "./readme.ts";
 import type { Measurement, Standard, StandardFiles } from "./standard.ts";
@@ -18,8 +18,8 @@ import { type Whereabouts, whereaboutsOf } from "./whereabouts.ts";
 
 export interface StandardOptions {
   readonly standard: StandardName;
-  readonly answers: Answers;
-  readonly readings: Readings;
+  readonly answers: InterfaceReader;
+  readonly readings: ReadingSource;
   readonly items: readonly Item[];
   readonly series: readonly SeriesName[];
   /** The place that it is from, by a name that stays: identifiers are made of it. */
@@ -64,7 +64,7 @@ export async function writeStandard(options: StandardOptions): Promise<StandardF
   return written;
 }
 
-type Writing = StandardOptions & {
+type StandardWriting = StandardOptions & {
   readonly where: Whereabouts;
   readonly tally: { unassigned: number; otherUnit: number };
 };
@@ -73,7 +73,7 @@ type Writing = StandardOptions & {
 async function* linesOf(
   standard: Standard,
   kinds: readonly Mapping[],
-  writing: Writing,
+  writing: StandardWriting,
 ): AsyncGenerator<object> {
   for (const mapping of kinds)
     for (const item of writing.items.filter(({ typename }) => typename === seriesOf(mapping.series).kind))
@@ -85,7 +85,11 @@ async function* linesOf(
       }
 }
 
-async function* measurementsOf(item: Item, mapping: Mapping, writing: Writing): AsyncGenerator<Measurement> {
+async function* measurementsOf(
+  item: Item,
+  mapping: Mapping,
+  writing: StandardWriting,
+): AsyncGenerator<Measurement> {
   const { where, pseudonyms } = writing;
   const shown = pseudonyms?.record(Item, item) ?? item;
   // The same at a gateway and at central, but for an item without an address.
@@ -121,10 +125,10 @@ async function* measurementsOf(item: Item, mapping: Mapping, writing: Writing): 
 
 /** The measures of one quantity, in its own unit. */
 async function* measuresOf(
-  facts: AsyncIterable<Fact>,
+  facts: AsyncIterable<MeasuredFact>,
   quantity: string,
   tally: { otherUnit: number },
-): AsyncGenerator<Fact> {
+): AsyncGenerator<MeasuredFact> {
   const { unit } = quantities[quantity as keyof typeof quantities];
   for await (const fact of facts) {
     if (fact.values["quantity"] !== quantity) continue;
@@ -134,7 +138,7 @@ async function* measuresOf(
 }
 
 async function deviceOf(
-  answers: Answers,
+  answers: InterfaceReader,
   { typename, itemname }: Item,
   pseudonyms: Pseudonyms | undefined,
 ): Promise<DeviceRecord | undefined> {

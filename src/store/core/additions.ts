@@ -3,10 +3,18 @@ import { countSpans } from "./count-spans.ts";
 import type { Homes } from "./homes.ts";
 import { lateColumns } from "./late.ts";
 import { keysFrom, type ReadingKey } from "./readings.ts";
-import type { RunPlace } from "./run.ts";
+import type { StreamSeries } from "./run.ts";
 import { putWhereKept } from "./sealed-writes.ts";
 import type { SeriesRows } from "./series-rows.ts";
-import { type Added, addTo, bounds, countedIn, nameOf, noneOf, type Run } from "./span-counts.ts";
+import {
+  type AddedReadings,
+  addTo,
+  bounds,
+  countedIn,
+  nameOf,
+  noneOf,
+  type SeriesKey,
+} from "./span-counts.ts";
 import { widths_ms } from "./span-widths.ts";
 import { objects, put, rowsOf, type Work } from "./work.ts";
 
@@ -18,7 +26,7 @@ import { objects, put, rowsOf, type Work } from "./work.ts";
 export class Additions {
   readonly #homes: Homes;
   readonly #home: number;
-  readonly #runs = new Map<string, Added>();
+  readonly #runs = new Map<string, AddedReadings>();
   #held: ReadonlyMap<string, Totals> | undefined;
 
   /** `home`: as the tables of readings have it. */
@@ -39,7 +47,7 @@ export class Additions {
   }
 
   addAll({ series, order, stream, own, columns }: SeriesRows): void {
-    let run: Added | undefined;
+    let run: AddedReadings | undefined;
     for (const index of order) {
       const of = stream[index] as number;
       if (run?.stream !== of) run = this.#run(series, of);
@@ -118,11 +126,11 @@ export class Additions {
     }
   }
 
-  #placeOf({ series, stream, home, sealed_before }: Totals): RunPlace {
+  #placeOf({ series, stream, home, sealed_before }: Totals): StreamSeries {
     return { homes: this.#homes, series, stream, home, sealed_before };
   }
 
-  #run(series: SeriesName, stream: number): Added {
+  #run(series: SeriesName, stream: number): AddedReadings {
     const name = nameOf({ series, stream });
     let run = this.#runs.get(name);
     if (run === undefined) {
@@ -133,7 +141,7 @@ export class Additions {
   }
 }
 
-interface Totals extends Run {
+interface Totals extends SeriesKey {
   readonly home: number;
   total: number;
   newest_number: number;
@@ -149,8 +157,8 @@ interface Totals extends Run {
 /** Totals with what came, of which some lies below the tail. */
 interface Taken {
   readonly totals: Totals;
-  readonly tail: Added;
-  readonly counted: Added;
+  readonly tail: AddedReadings;
+  readonly counted: AddedReadings;
   /** The newest number before. */
   readonly before_number: number;
 }
@@ -163,7 +171,11 @@ function* totalsOf(streams: readonly number[], home: number): Work<Map<string, T
 }
 
 /** Those that came after one with a higher stamp; `newest_ms`: of those before. */
-function lateOf({ stream, series, stamps_ms, numbers }: Added, newest_ms: number, home: number): LateRow[] {
+function lateOf(
+  { stream, series, stamps_ms, numbers }: AddedReadings,
+  newest_ms: number,
+  home: number,
+): LateRow[] {
   const late: LateRow[] = [];
   let newest = newest_ms;
   for (const [index, stamp_ms] of stamps_ms.entries()) {
@@ -173,7 +185,7 @@ function lateOf({ stream, series, stamps_ms, numbers }: Added, newest_ms: number
   return late;
 }
 
-function take(run: Added, totals: Totals): Taken {
+function take(run: AddedReadings, totals: Totals): Taken {
   const [tail, counted] = [noneOf(run), noneOf(run)];
   const before_number = totals.newest_number;
   for (const [index, stamp_ms] of run.stamps_ms.entries()) {
@@ -190,7 +202,7 @@ function take(run: Added, totals: Totals): Taken {
   return { totals, tail, counted, before_number };
 }
 
-function totalsOfNone({ series, stream }: Run, home: number): Totals {
+function totalsOfNone({ series, stream }: SeriesKey, home: number): Totals {
   const nothing = { total: 0, newest_number: 0, newest_stamp: 0, tail: 0, tail_from: 0, tail_min: 0 };
   return { stream, series, home, ...nothing, sealed_before: 0 };
 }

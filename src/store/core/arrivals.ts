@@ -1,27 +1,27 @@
 import { day_ms } from "../../durations.ts";
 import { clockWord } from "../../provenance.ts";
 import { type SeriesName, seriesOf, type Value } from "../../series.ts";
-import type { ReadingOfRun } from "../sealed-block.ts";
-import type { Arrivals, ArrivalsRequest, Precision, SeriesRecord, StayPosition } from "../store.ts";
+import type { StreamReading } from "../sealed-block.ts";
+import type { Arrivals, ArrivalsRequest, PlacementPosition, Precision, SeriesRecord } from "../store.ts";
 import { type Homes, homeNumbers } from "./homes.ts";
 import { type Numbering, numberingOf } from "./numbering.ts";
 import { type ReadingKey, readingsAfter } from "./readings.ts";
-import { ofRun, type Run, runsOf } from "./run.ts";
-import { eachSealed } from "./sealed-blocks.ts";
+import { ofStreamSeries, type PlacedSeries, placedSeriesOf } from "./run.ts";
+import { eachCompressed } from "./sealed-blocks.ts";
 import { quoted } from "./series-tables.ts";
 import { type Between, joined as joinedTimes } from "./time-spans.ts";
 import { arrays, rowsOf, type Work } from "./work.ts";
 
 /** Readings of a series of an item in order of arrival, stay by stay: see ../README.md. To be read at one moment; `epoch` is the store's. */
 export function* arrivals(homes: Homes, epoch: string, request: ArrivalsRequest): Work<Arrivals | undefined> {
-  const runs = yield* runsOf(homes, request);
+  const runs = yield* placedSeriesOf(homes, request);
   const from = startOf(request, epoch, runs);
   if (from === undefined) return undefined;
   const homeOf = request.provenance ? yield* homeNumbers(homes) : undefined;
   const records: SeriesRecord[] = [];
-  const stays: StayPosition[] = [];
+  const stays: PlacementPosition[] = [];
   for (const [place, run] of runs.entries()) {
-    const after = from[place] as StayPosition;
+    const after = from[place] as PlacementPosition;
     const limit = request.limit - records.length;
     const numbering = request.numbered && limit > 0 ? yield* numberingOf(homes, run.livedIn) : undefined;
     const homeid = homeOf?.({ home: run.livedIn }) ?? null;
@@ -35,7 +35,7 @@ export function* arrivals(homes: Homes, epoch: string, request: ArrivalsRequest)
 
 /** A part of a page: what of one run is on it. */
 interface Part {
-  readonly after: StayPosition;
+  readonly after: PlacementPosition;
   readonly limit: number;
   readonly precision: Precision;
   readonly provenance?: boolean | undefined;
@@ -47,9 +47,9 @@ interface Part {
 
 /** The readings of a run that arrived after a position. */
 function* arrivalsOf(
-  run: Run,
+  run: PlacedSeries,
   part: Part & { span: ArrivalsRequest["span"] },
-): Work<{ records: SeriesRecord[]; position: StayPosition }> {
+): Work<{ records: SeriesRecord[]; position: PlacementPosition }> {
   const { homes, series, stream, home } = run;
   const { after, limit } = part;
   const from_ms = Math.max(part.span.from_ms, run.from_ms);
@@ -89,12 +89,12 @@ export function lateSql(homes: Homes, series: SeriesName): string {
 }
 
 /** The late readings among the sealed: those of the first `limit` late ones that follow a number, in any order. */
-function* sealedLate(run: Run, of: Between, after: number, limit: number): Work<ArrivalRow[]> {
+function* sealedLate(run: PlacedSeries, of: Between, after: number, limit: number): Work<ArrivalRow[]> {
   const { series, stream, home, sealed_before } = run;
   if (sealed_before <= of.from_ms) return [];
   const listed = yield* rowsOf(
     arrays<[seq: number, stamp_ms: number]>(
-      `SELECT seq, stamp FROM late WHERE ${ofRun} AND seq > $4 AND stamp >= $5 AND stamp < $6
+      `SELECT seq, stamp FROM late WHERE ${ofStreamSeries} AND seq > $4 AND stamp >= $5 AND stamp < $6
        ORDER BY seq LIMIT $7`,
       ...[stream, series, home, after, of.from_ms, of.before_ms, limit],
     ),
@@ -104,7 +104,7 @@ function* sealedLate(run: Run, of: Between, after: number, limit: number): Work<
   const found: ArrivalRow[] = [];
   // Day by day, so that those which lie together are found together.
   for (const days of joinedTimes(sealed.map(([, stamp_ms]) => dayWith(stamp_ms))))
-    yield* eachSealed(run, days, 1, (reading) => {
+    yield* eachCompressed(run, days, 1, (reading) => {
       if (wanted.has(reading[1])) found.push(arrivalOf(series, reading));
       return true;
     });
@@ -118,13 +118,13 @@ function dayWith(stamp_ms: number): Between {
 
 /** The sealed readings that came in order of time after a position: `limit` at least, or all there are. */
 function* sealedInOrder(
-  run: Run,
-  of: { after: StayPosition; before_ms: number; limit: number; lateFollow: boolean },
+  run: PlacedSeries,
+  of: { after: PlacementPosition; before_ms: number; limit: number; lateFollow: boolean },
 ): Work<ArrivalRow[]> {
   const { series, stream, home, sealed_before } = run;
   const { after, limit, lateFollow } = of;
   const before_ms = Math.min(of.before_ms, sealed_before);
-  const text = `SELECT seq FROM late WHERE ${ofRun} AND seq = ANY ($4::bigint[])`;
+  const text = `SELECT seq FROM late WHERE ${ofStreamSeries} AND seq = ANY ($4::bigint[])`;
   const found: ArrivalRow[] = [];
   let at: ReadingKey = [after.stamp_ms, after.seq];
   while (found.length < limit) {
@@ -140,7 +140,7 @@ function* sealedInOrder(
   return found;
 }
 
-function arrivalOf(series: SeriesName, [stamp_ms, seq, ...values]: ReadingOfRun): ArrivalRow {
+function arrivalOf(series: SeriesName, [stamp_ms, seq, ...values]: StreamReading): ArrivalRow {
   return [seq, stamp_ms, ...values.slice(0, Object.keys(seriesOf(series).fields).length + 1)];
 }
 
@@ -155,15 +155,15 @@ function columnsOf(series: SeriesName, table: string): string {
 function startOf(
   { after, span }: ArrivalsRequest,
   epoch: string,
-  runs: readonly Run[],
-): StayPosition[] | undefined {
+  runs: readonly PlacedSeries[],
+): PlacementPosition[] | undefined {
   if (after !== undefined && after.epoch !== epoch) return undefined;
   const known = after?.stays ?? [];
   const positions = runs.map((run) => {
     const place = placeOf(run);
     // Numbers begin at 1, so that number 0 stands before every reading of its millisecond.
     const start = { ...place, seq: 0, stamp_ms: Math.max(span.from_ms, run.from_ms) };
-    const isHere = ({ seq, stamp_ms: _, ...other }: StayPosition) =>
+    const isHere = ({ seq, stamp_ms: _, ...other }: PlacementPosition) =>
       Bun.deepEquals(other, place) && seq <= run.newest_number;
     return known.find(isHere) ?? start;
   });
@@ -171,7 +171,12 @@ function startOf(
 }
 
 /** A run as a position names it. */
-function placeOf({ stream, from_ms, before_ms, revision }: Run): Omit<StayPosition, "seq" | "stamp_ms"> {
+function placeOf({
+  stream,
+  from_ms,
+  before_ms,
+  revision,
+}: PlacedSeries): Omit<PlacementPosition, "seq" | "stamp_ms"> {
   return { stream, from_ms, before_ms, revision };
 }
 
@@ -183,11 +188,11 @@ type ArrivalRow = [seq: number, stamp_ms: number, ...values: Value[]];
  * first `limit` readings that follow `after` at least, or all there are.
  */
 function joined(
-  { series }: Run,
+  { series }: PlacedSeries,
   { after, limit, precision, numbering, provenance, homeid }: Part,
   inOrder: readonly ArrivalRow[],
   late: readonly ArrivalRow[],
-): { records: SeriesRecord[]; position: StayPosition } {
+): { records: SeriesRecord[]; position: PlacementPosition } {
   const fields = Object.keys(seriesOf(series).fields);
   const records: SeriesRecord[] = [];
   let { seq, stamp_ms } = after;

@@ -11,12 +11,12 @@ import { erasedIn } from "./erasures.ts";
 import { gatewayRecords } from "./gateways.ts";
 import { history } from "./history.ts";
 import { itemHealth } from "./item-health.ts";
-import { strays } from "./item-overviews.ts";
+import { unplacedReadings } from "./item-overviews.ts";
 import { type HeardDevice, heardFrom } from "./items.ts";
-import { newlyCompared, nightsOf } from "./nights.ts";
+import { dailyArrivalsOf, newlyCompared } from "./nights.ts";
 import { daysColumns, heldOfDay, refuseUnheld } from "./repair.ts";
 import { heardIn } from "./reports.ts";
-import { dueAfterReport, seals_a_report_max } from "./sealing.ts";
+import { compressions_a_report_max, dueAfterReport } from "./sealing.ts";
 import { refuseMisfits } from "./series-rows.ts";
 import { heldOf, sourceOf } from "./sources.ts";
 import { readsOf, type StoreParts, type StoreWriter, storeOn } from "./store.ts";
@@ -68,7 +68,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
       await writer.write("noteReport", report, sender);
       const due_ms = dueAfterReport(sender.home, sender.at_ms);
       try {
-        if (due_ms !== undefined) await seal(sender.home, due_ms, seals_a_report_max);
+        if (due_ms !== undefined) await seal(sender.home, due_ms, compressions_a_report_max);
       } catch (thrown) {
         log.warn(
           `home ${sender.home}: its older readings are sealed some nights later (${messageOf(thrown)})`,
@@ -85,16 +85,16 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     readingsOfDay: snapshot((request, home) => heldOfDay(homes, request, home)),
     history: snapshot((request) => history(homes, epoch, request)),
     gateways: read(gatewayRecords),
-    seal,
+    compress: seal,
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
     erasedIn: erased,
     itemHealth: snapshot((of?: readonly number[]) => itemHealth(homes, of)),
-    strays: snapshot(() => strays(homes)),
+    unplaced: snapshot(() => unplacedReadings(homes)),
     noteCompared: async (...given) => {
       // Nearly always all is equal, and was.
       if ((await compared(...given)).length > 0) await writer.write("noteCompared", ...given);
     },
-    nights: snapshot(nightsOf),
+    dailyArrivals: snapshot(dailyArrivalsOf),
     coverageIn: snapshot(coverageIn),
     setQuotas: (quotas) => writer.write("setQuotas", quotas),
     putBackup: (home, name, content) => writer.write("putBackup", home, name, content),

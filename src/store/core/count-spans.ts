@@ -3,7 +3,7 @@ import type { SeriesName } from "../../series.ts";
 import type { Homes } from "./homes.ts";
 import { listLate } from "./late.ts";
 import { newestBetween, spansBetween } from "./readings.ts";
-import { makeTotals, ofRun, placesOf, type RunPlace } from "./run.ts";
+import { makeTotals, ofStreamSeries, placesOf, type StreamSeries } from "./run.ts";
 import { countsColumns } from "./span-counts.ts";
 import { spanStart, undivided_max, widths_ms } from "./span-widths.ts";
 import type { Between } from "./time-spans.ts";
@@ -16,21 +16,21 @@ export interface Recounted extends Between {
 }
 
 /** Makes counts and totals of a run what is kept of it in a stretch of time. The run is held, and has totals. */
-export function* recount(run: RunPlace, of: Recounted): Work<void> {
+export function* recount(run: StreamSeries, of: Recounted): Work<void> {
   const { stream, series, home } = run;
   const key = [stream, series, home] as const;
   const tail = yield* firstOf(
-    arrays<[from_ms: number]>(`SELECT tail_from FROM totals WHERE ${ofRun} AND tail > 0`, ...key),
+    arrays<[from_ms: number]>(`SELECT tail_from FROM totals WHERE ${ofStreamSeries} AND tail > 0`, ...key),
   );
   const newest = yield* newestBetween(run, { from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER });
   yield* change(
-    `UPDATE totals SET newest_stamp = $4, tail = 0, tail_from = $5 WHERE ${ofRun}`,
+    `UPDATE totals SET newest_stamp = $4, tail = 0, tail_from = $5 WHERE ${ofStreamSeries}`,
     ...[...key, newest, newest + 1],
   );
   for (const stretch of stretches(of, tail?.[0])) {
     const { from_ms, before_ms } = stretch;
     yield* change(
-      `DELETE FROM counts WHERE ${ofRun} AND start >= $4 AND start < $5`,
+      `DELETE FROM counts WHERE ${ofStreamSeries} AND start >= $4 AND start < $5`,
       ...[...key, from_ms, before_ms],
     );
     yield* countSpans(run, stretch, 0);
@@ -81,7 +81,7 @@ export function* recountAll(
  * Counts what a stretch of time has in spans of a level, and in those of the levels below as far as they are to be divided: in the place of
  * the counts that these spans have.
  */
-export function* countSpans(run: RunPlace, stretch: Between, level: number): Work<void> {
+export function* countSpans(run: StreamSeries, stretch: Between, level: number): Work<void> {
   const width = widths_ms[level];
   if (width === undefined) return;
   const { stream, series, home } = run;
@@ -115,10 +115,10 @@ function stretches({ from_ms, before_ms }: Between, tail_from_ms: number | undef
   ];
 }
 
-const ofWidest = `FROM counts WHERE ${ofRun} AND width = ${widths_ms[0]}`;
+const ofWidest = `FROM counts WHERE ${ofStreamSeries} AND width = ${widths_ms[0]}`;
 /** Parameters: stream, series, home, and 1 where readings have changed. */
 const sumSql = `UPDATE totals SET
     total = coalesce((SELECT sum(count) ${ofWidest}), 0),
     newest_number = greatest(newest_number, coalesce((SELECT max(max_seq) ${ofWidest}), 0)),
     revision = revision + CASE WHEN total = coalesce((SELECT sum(count) ${ofWidest}), 0) THEN $4::bigint ELSE 1 END
-  WHERE ${ofRun}`;
+  WHERE ${ofStreamSeries}`;

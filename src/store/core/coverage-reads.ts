@@ -1,10 +1,10 @@
 import type { Kind } from "../../kinds.ts";
 import type { GapReason } from "../../reading.ts";
 import type { Item } from "../../records/items.ts";
-import type { DeviceCoverage } from "../central-store.ts";
-import { type CoverageFacts, coverageOf, isOverdue, type Span } from "../coverage.ts";
+import type { HomeDeviceCoverage } from "../central-store.ts";
+import { type CoverageFacts, coverageOf, isOverdue, type StartStop } from "../coverage.ts";
 import type { CoverageInterval, CoverageRequest } from "../store.ts";
-import { stayed } from "./run.ts";
+import { placedStreams } from "./run.ts";
 import { always } from "./stays.ts";
 import { objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
@@ -21,7 +21,7 @@ export function* coverage(request: CoverageRequest): Work<CoverageInterval[]> {
 }
 
 /** See `CentralStore.coverageIn`. To be read in one snapshot. */
-export function* coverageIn(homes: readonly number[], during: Span): Work<DeviceCoverage[]> {
+export function* coverageIn(homes: readonly number[], during: StartStop): Work<HomeDeviceCoverage[]> {
   const stays = yield* rowsOf(
     objects<StayRow>(
       `${heardStays} WHERE streams.home = ANY ($1::bigint[]) AND stays.from_ms < $2 AND stays.before_ms > $3
@@ -34,7 +34,7 @@ export function* coverageIn(homes: readonly number[], during: Span): Work<Device
   yield* reach(homes);
   const streams = stays.map(({ stream }) => stream);
   const [silences, outages, gaps] = yield* rowsOfAll(
-    objects<Span & OfStream>(
+    objects<StartStop & OfStream>(
       `SELECT stream, start_ms, stop_ms FROM silences WHERE stream = ANY ($1::bigint[]) AND home = ANY ($2::bigint[])
        AND stop_ms > $3 AND start_ms < $4 ORDER BY stream, start_ms LIMIT ${interruptions_max}`,
       ...[streams, homes, during.start_ms, during.stop_ms],
@@ -86,7 +86,7 @@ const interruptions_max = 200_000;
 
 function* interruptionsOf({ stream, home, listener }: StayRow): Work<Interruptions> {
   const [silences, outages, gaps] = yield* rowsOfAll(
-    objects<Span>(
+    objects<StartStop>(
       "SELECT start_ms, stop_ms FROM silences WHERE stream = $1 AND home = $2 ORDER BY start_ms",
       stream,
       home,
@@ -119,14 +119,14 @@ type Interruptions = Pick<
 >;
 
 /** An item where it lives now, and what its home has heard of it there. */
-export interface LatestStay
+export interface LatestPlacement
   extends Omit<StayRow, "stream" | "record">,
     Pick<CoverageFacts, "kind" | "subtype"> {
   readonly item: number;
 }
 
 /** Keys of the items that have been silent for too long by now, in the home where they live. To be read in one snapshot. */
-export function* overdueItems(stays: readonly LatestStay[]): Work<Set<number>> {
+export function* overdueItems(stays: readonly LatestPlacement[]): Work<Set<number>> {
   const silent = stays.filter((stay) => isSilent(stay, []));
   const byHome = [...Map.groupBy(silent, ({ home }) => home)];
   const outages = yield* rowsOfAll<Outage[]>(...byHome.map(([home, of]) => outagesSince(home, of)));
@@ -137,7 +137,7 @@ export function* overdueItems(stays: readonly LatestStay[]): Work<Set<number>> {
 }
 
 /** Outages of the drivers of some stays in a home: those that ended before an item was heard do not count for the time that it has been silent. */
-function outagesSince(home: number, stays: readonly LatestStay[]) {
+function outagesSince(home: number, stays: readonly LatestPlacement[]) {
   return objects<Outage>(
     `SELECT home, listener, start_ms, stop_ms FROM outages
      WHERE home = $1 AND listener = ANY ($2::text[]) AND stop_ms > $3 ORDER BY listener, start_ms`,
@@ -147,7 +147,7 @@ function outagesSince(home: number, stays: readonly LatestStay[]) {
   );
 }
 
-function isSilent(stay: LatestStay, driverOutages: readonly Span[]): boolean {
+function isSilent(stay: LatestPlacement, driverOutages: readonly StartStop[]): boolean {
   const facts = { ...stayOf(stay), driverOutages, silences: [], gatewayOutages: [], gaps: [] };
   return isOverdue({ kind: stay.kind, subtype: stay.subtype, stays: [facts] });
 }
@@ -155,7 +155,7 @@ function isSilent(stay: LatestStay, driverOutages: readonly Span[]): boolean {
 /** Stays of items in homes that have heard them. */
 const heardStays = `
   SELECT stays.item, streams.key AS stream, streams.home, items.record, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms
-  FROM ${stayed} JOIN items ON items.key = stays.item JOIN stream_states AS states ON states.stream = streams.key
+  FROM ${placedStreams} JOIN items ON items.key = stays.item JOIN stream_states AS states ON states.stream = streams.key
     LEFT JOIN listeners ON listeners.home = states.home AND name = listener`;
 
 interface StayRow {
@@ -170,12 +170,12 @@ interface StayRow {
   readonly last_ms: number | null;
 }
 
-interface Outage extends Span {
+interface Outage extends StartStop {
   readonly home: number;
   readonly listener: string;
 }
 
-interface GapRow extends Span {
+interface GapRow extends StartStop {
   readonly reason: GapReason;
   readonly lost: number | null;
 }
@@ -191,7 +191,7 @@ function kindOf({ record }: StayRow): Pick<CoverageFacts, "kind" | "subtype"> {
 
 function outagesByListener(
   outages: readonly Outage[],
-): (home: number, listener: string | null) => readonly Span[] {
+): (home: number, listener: string | null) => readonly StartStop[] {
   const by = Map.groupBy(outages, ({ home, listener }) => `${home} ${listener}`);
   return (home, listener) => by.get(`${home} ${listener}`) ?? [];
 }

@@ -53,7 +53,11 @@ export function* erasurePlan(
 }
 
 /** The times that an erasure takes away, and those that it leaves to others; undefined where nobody knows the home or subject. */
-export function* erasureSpans(homes: Homes, target: ErasureTarget, now_ms: number): Work<Found | undefined> {
+export function* erasureSpans(
+  homes: Homes,
+  target: ErasureTarget,
+  now_ms: number,
+): Work<ErasureSpans | undefined> {
   return "home" in target
     ? yield* homeSpans(homes, target.home, now_ms)
     : yield* subjectSpans(homes, target.subject, now_ms);
@@ -108,14 +112,14 @@ function* countIn(homes: Homes, { stream, home }: HomeStream, between: Between):
   return count;
 }
 
-export interface Found {
+export interface ErasureSpans {
   readonly spans: readonly NewSpan[];
   readonly kept: readonly Kept[];
 }
 
 const everyDevice = { kind: null, address: null, itemid: null } as const;
 
-function* homeSpans(homes: Homes, home: number, now_ms: number): Work<Found | undefined> {
+function* homeSpans(homes: Homes, home: number, now_ms: number): Work<ErasureSpans | undefined> {
   if (!(yield* isKnownHome(homes, home))) return undefined;
   const own = homes.one ? 0 : home;
   const before_ms = yield* endOf(homes, own, now_ms);
@@ -152,7 +156,7 @@ function* endOf(homes: Homes, home: number, now_ms: number): Work<number> {
   return Math.max(now_ms, Number(newest?.[0] ?? 0) + 1);
 }
 
-function* subjectSpans(homes: Homes, subject: number, now_ms: number): Work<Found | undefined> {
+function* subjectSpans(homes: Homes, subject: number, now_ms: number): Work<ErasureSpans | undefined> {
   const ofSubject = conditionsOf({ subject });
   const known = yield* rowsOfAll<[number][]>(
     ...ofSubject.map(({ condition, parameter }) =>
@@ -211,7 +215,7 @@ function enrollmentOf({ start, stop }: Enrolled, end_ms: number): Between | unde
   return from_ms < before_ms ? { from_ms, before_ms } : undefined;
 }
 
-interface Held {
+interface HeldRecord {
   readonly subjectid: number;
   readonly itemid: number;
   readonly start: string | null;
@@ -220,13 +224,13 @@ interface Held {
 type HeldItem = Between & { readonly itemid: number; readonly subjectid: number };
 
 function* heldBy(subject: number, end_ms: number): Work<HeldItem[]> {
-  return (yield* recordsNaming<Held>("subject_inventory", "subjectid", [subject])).flatMap(
+  return (yield* recordsNaming<HeldRecord>("subject_inventory", "subjectid", [subject])).flatMap(
     (held) => heldOf(held, end_ms) ?? [],
   );
 }
 
 /** The time in which an item was in the hands of a subject. Dates that are none leave it open: more is taken away, and not less. */
-function heldOf({ subjectid, itemid, start, stop }: Held, end_ms: number): HeldItem | undefined {
+function heldOf({ subjectid, itemid, start, stop }: HeldRecord, end_ms: number): HeldItem | undefined {
   const from_ms = Math.max(0, timeIn(start) ?? 0);
   const before_ms = timeIn(stop) ?? end_ms;
   return from_ms < before_ms ? { subjectid, itemid, from_ms, before_ms } : undefined;
@@ -262,7 +266,7 @@ function* othersIn(
       home,
     ),
   );
-  const holders = yield* recordsNaming<Held>(
+  const holders = yield* recordsNaming<HeldRecord>(
     "subject_inventory",
     "itemid",
     stays.map(({ itemid }) => itemid),
@@ -281,7 +285,7 @@ function* heldSpans(
   subject: number,
   held: HeldItem,
   { lived, end }: { lived: readonly (Between & { home: number })[]; end: number },
-): Work<Found> {
+): Work<ErasureSpans> {
   const item = yield* firstOf(
     objects<{ key: number; typename: Kind; address: string | null; record: string }>(
       "SELECT key, typename, address, record FROM items WHERE itemid = $1",
@@ -292,7 +296,7 @@ function* heldSpans(
   const { itemname } = JSON.parse(item.record) as Item;
   const address = item.address?.startsWith("#") ? null : item.address;
   const device = { kind: item.typename, address, itemid: held.itemid };
-  const others = (yield* recordsNaming<Held>("subject_inventory", "itemid", [held.itemid]))
+  const others = (yield* recordsNaming<HeldRecord>("subject_inventory", "itemid", [held.itemid]))
     .filter(({ subjectid }) => subjectid !== subject)
     .flatMap((one) => heldOf(one, end) ?? []);
   const stays = yield* rowsOf(

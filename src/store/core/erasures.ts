@@ -14,7 +14,7 @@ import { forgetNames } from "./given-names.ts";
 import type { Homes } from "./homes.ts";
 import { numberIn } from "./record-columns.ts";
 import { seriesOfStream } from "./run.ts";
-import { removeSealed } from "./sealed-blocks.ts";
+import { removeCompressed } from "./sealed-blocks.ts";
 import { settleUnplaced } from "./stays.ts";
 import type { Between } from "./time-spans.ts";
 import { arrays, change, hold, objects, put, rowsOf, rowsOfAll, type Work } from "./work.ts";
@@ -122,7 +122,7 @@ function* removeReadings(
     const text = `DELETE FROM ${run.series} WHERE stream = $1 AND stamp >= $2 AND stamp < $3${homes.is("$4")}`;
     for (const of of times) {
       gone += yield* change(text, stream, of.from_ms, of.before_ms, run.home);
-      gone += yield* removeSealed(run, of);
+      gone += yield* removeCompressed(run, of);
     }
     if (gone === 0) continue;
     removed += gone;

@@ -184,7 +184,7 @@ function* forget({ kind, address }: Pick<GivenName, "kind" | "address">): Work<v
   yield* change("DELETE FROM given_names WHERE typename = $1 AND address = $2", kind, address);
 }
 
-interface KnownItem {
+interface NameableItem {
   readonly key: number;
   readonly provisional: boolean;
   readonly record: Item;
@@ -193,7 +193,7 @@ interface KnownItem {
 }
 
 /** The item of an address or a name. @throws OperatorError where there is none, or it has no address */
-function* itemWith(written: string): Work<KnownItem> {
+function* itemWith(written: string): Work<NameableItem> {
   const item = (yield* foundBy(normalAddress(written) ?? "")) ?? (yield* foundBy(written, "itemname"));
   if (item !== undefined && item.address !== "") return item;
   throw new OperatorError(
@@ -204,7 +204,7 @@ function* itemWith(written: string): Work<KnownItem> {
   );
 }
 
-function* foundBy(value: string, field: "address" | "itemname" = "address"): Work<KnownItem | undefined> {
+function* foundBy(value: string, field: "address" | "itemname" = "address"): Work<NameableItem | undefined> {
   const row = yield* firstOf(
     objects<{ readonly key: number; readonly provisional: number; readonly record: string }>(
       `SELECT key, provisional, record FROM items WHERE ${field} = $1 ORDER BY provisional, key`,
@@ -219,7 +219,7 @@ function* foundBy(value: string, field: "address" | "itemname" = "address"): Wor
 
 /** Changes the record while it is provisional: the inventory's names are its own. Answers the name that the item has then. */
 function* rename(
-  { key, provisional, record }: KnownItem,
+  { key, provisional, record }: NameableItem,
   itemname: string,
   status: Partial<Item>,
 ): Work<string> {
@@ -234,7 +234,7 @@ function* rename(
 }
 
 /** The name of a provisional item that nobody has named. */
-function* firstName({ key, kind, address }: KnownItem): Work<string> {
+function* firstName({ key, kind, address }: NameableItem): Work<string> {
   const names = provisionalNames(key, { kind, address }, address).map(({ itemname }) => itemname);
   for (const name of names) if (yield* isFree(key, name)) return name;
   return names.at(-1) as string;
@@ -261,7 +261,7 @@ function* requireFree(key: number, name: string): Work<void> {
 }
 
 function requireNoLine(
-  { provisional, record }: KnownItem,
+  { provisional, record }: NameableItem,
   name: string,
   lines: NameGiving["lines"] = [],
 ): void {

@@ -1,11 +1,11 @@
 import type { Batch, BatchDevice } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";
 import type { CentralStore, HistoryPosition } from "../central-store.ts";
-import type { ReadingOfRun } from "../sealed-block.ts";
+import type { StreamReading } from "../sealed-block.ts";
 import { type HeldSeries, heldSeries } from "./heard-devices.ts";
 import type { Homes } from "./homes.ts";
 import { type ReadingKey, readingsAfter, rowsAfter } from "./readings.ts";
-import type { RunPlace } from "./run.ts";
+import type { StreamSeries } from "./run.ts";
 import { reach, rowsOfAll, type Work } from "./work.ts";
 
 /**
@@ -21,10 +21,10 @@ export function* history(
   const found = yield* heldSeries(homes, home);
   const start: ReadingKey = after === undefined ? [from_ms, 0] : positionOf(after.at);
   const full = Math.ceil(readings_max / Math.max(1, found.length)) + run_rows_least;
-  const runs = found.map((run) => new Run(run, { full, homes, home: homes.of(home) }));
+  const runs = found.map((run) => new HistoryStream(run, { full, homes, home: homes.of(home) }));
   // What is in rows alone is asked for at once.
   const unsealed = runs.filter(({ place }) => place.sealed_before <= start[0]);
-  const rows = yield* rowsOfAll<ReadingOfRun[]>(
+  const rows = yield* rowsOfAll<StreamReading[]>(
     ...unsealed.map(({ place }) => rowsAfter(place, nextAfter(start, full))),
   );
   for (const [index, run] of unsealed.entries()) run.take(rows[index] ?? []);
@@ -34,14 +34,14 @@ export function* history(
 
 /** The next readings of runs in order of stamp, then of number, numbered from `first_seq` on. */
 function* mergedBatch(
-  runs: readonly Run[],
+  runs: readonly HistoryStream[],
   { epoch, first_seq, readings_max }: { epoch: string; first_seq: number; readings_max: number },
 ): Work<{ batch: Batch; position: HistoryPosition } | undefined> {
   const columns = new BatchColumns();
   let seq = first_seq;
   let last: ReadingKey | undefined;
   for (; seq < first_seq + readings_max; seq += 1) {
-    const run = runs.reduce<Run | undefined>(
+    const run = runs.reduce<HistoryStream | undefined>(
       (first, next) => (next.isBefore(first) ? next : first),
       undefined,
     );
@@ -59,11 +59,11 @@ function* mergedBatch(
 }
 
 /** The readings of one series of one stream, in their order. */
-class Run {
-  readonly place: RunPlace;
+class HistoryStream {
+  readonly place: StreamSeries;
   readonly device: BatchDevice;
   readonly #full: number;
-  #rows: readonly ReadingOfRun[] = [];
+  #rows: readonly StreamReading[] = [];
   #at = 0;
 
   /** `full`: readings that are read at once. */
@@ -81,16 +81,16 @@ class Run {
     this.take(yield* readingsAfter(this.place, nextAfter(after, this.#full)));
   }
 
-  take(rows: readonly ReadingOfRun[]): void {
+  take(rows: readonly StreamReading[]): void {
     this.#rows = rows;
     this.#at = 0;
   }
 
-  get next(): ReadingOfRun | undefined {
+  get next(): StreamReading | undefined {
     return this.#rows[this.#at];
   }
 
-  isBefore(other: Run | undefined): boolean {
+  isBefore(other: HistoryStream | undefined): boolean {
     const mine = this.next;
     if (mine === undefined) return false;
     const theirs = other?.next;

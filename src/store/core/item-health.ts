@@ -3,8 +3,14 @@ import { silence_least_ms } from "../cadence.ts";
 import type { ItemHealth } from "../central-store.ts";
 import type { ItemState } from "../store.ts";
 import type { Homes } from "./homes.ts";
-import { type ItemRow, type ItemStay, statesOf, staysText, withRecords } from "./item-overviews.ts";
-import { stayed } from "./run.ts";
+import {
+  type ItemPlacement,
+  type OverviewRow,
+  placementsText,
+  statesOf,
+  withRecords,
+} from "./item-overviews.ts";
+import { placedStreams } from "./run.ts";
 import { objects, rowsOfAll, type Statement, type Work } from "./work.ts";
 
 /** See `CentralStore.itemHealth`. Of the many items that are well nothing is read but their number. */
@@ -24,17 +30,17 @@ export function* itemState(homes: Homes, key: number, of?: readonly number[]): W
   return (yield* statesOf(homes, withRecords(rows, stays), of))[0];
 }
 
-function itemsOf(keys: readonly number[]): Statement<ItemRow> {
+function itemsOf(keys: readonly number[]): Statement<OverviewRow> {
   return objects(
     "SELECT key, record, provisional FROM items WHERE key = ANY ($1::bigint[]) ORDER BY typename, itemid",
     keys,
   );
 }
 
-function staysOfKeys(keys: readonly number[], of: readonly number[] | undefined): Statement<ItemStay> {
-  if (of === undefined) return objects(staysText("WHERE stays.item = ANY ($1::bigint[])"), keys);
+function staysOfKeys(keys: readonly number[], of: readonly number[] | undefined): Statement<ItemPlacement> {
+  if (of === undefined) return objects(placementsText("WHERE stays.item = ANY ($1::bigint[])"), keys);
   return objects(
-    staysText("WHERE stays.item = ANY ($1::bigint[]) AND stays.home = ANY ($2::bigint[])"),
+    placementsText("WHERE stays.item = ANY ($1::bigint[]) AND stays.home = ANY ($2::bigint[])"),
     keys,
     of,
   );
@@ -50,7 +56,7 @@ function itemsCounted(of: readonly number[] | undefined): Statement<{ home: numb
 /** Keys of all items that are silent or have a low battery, and of some that are not: only their records tell. */
 function itemsInDoubt(of: readonly number[] | undefined): Statement<{ item: number }> {
   const text = (streams: string, items: string) => `
-    SELECT DISTINCT stays.item FROM ${stayed} JOIN items ON items.key = stays.item
+    SELECT DISTINCT stays.item FROM ${placedStreams} JOIN items ON items.key = stays.item
     WHERE streams.key IN (
       SELECT stream FROM stream_states AS states LEFT JOIN listeners ON listeners.home = states.home AND name = listener
       WHERE ${streams} (heard_ms < last_ms - ${silence_least_ms}

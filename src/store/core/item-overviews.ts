@@ -3,16 +3,16 @@ import type { Kind } from "../../kinds.ts";
 import { type Item, itemStatus } from "../../records/items.ts";
 import type { SeriesName } from "../../series.ts";
 import { cadenceOf } from "../cadence.ts";
-import type { Stray } from "../central-store.ts";
+import type { UnplacedReadings } from "../central-store.ts";
 import { replacedIn } from "../given-names.ts";
 import type { ItemOverview, ItemState } from "../store.ts";
-import { type LatestStay, overdueItems } from "./coverage-reads.ts";
+import { type LatestPlacement, overdueItems } from "./coverage-reads.ts";
 import { namesWithReplaced } from "./given-names.ts";
 import type { Homes } from "./homes.ts";
 import { between } from "./ranks.ts";
 import { newestBetween } from "./readings.ts";
-import { type ItemSeries, runsOf, type StreamStay, stayed } from "./run.ts";
-import { always, type Stay } from "./stays.ts";
+import { type ItemSeriesRequest, placedSeriesOf, placedStreams, type StreamPlacement } from "./run.ts";
+import { always, type Placement } from "./stays.ts";
 import { objects, reach, rowsOf, rowsOfAll, type Statement, type Work } from "./work.ts";
 
 /**
@@ -34,9 +34,9 @@ export function* itemOverviews(homes: Homes, of?: readonly number[]): Work<ItemO
 
 /** Items, their records by key, and their stays, the earliest of each first. */
 interface ItemsWithStays {
-  readonly rows: readonly ItemRow[];
+  readonly rows: readonly OverviewRow[];
   readonly items: ReadonlyMap<number, Item>;
-  readonly stays: readonly ItemStay[];
+  readonly stays: readonly ItemPlacement[];
 }
 
 function* itemsWithStays(of: readonly number[] | undefined): Work<ItemsWithStays> {
@@ -44,7 +44,7 @@ function* itemsWithStays(of: readonly number[] | undefined): Work<ItemsWithStays
   return withRecords(rows, stays);
 }
 
-export function withRecords(rows: readonly ItemRow[], all: readonly ItemStay[]): ItemsWithStays {
+export function withRecords(rows: readonly OverviewRow[], all: readonly ItemPlacement[]): ItemsWithStays {
   const items = new Map(rows.map(({ key, record }) => [key, JSON.parse(record) as Item]));
   return { rows, items, stays: all.filter(({ item }) => items.has(item)) };
 }
@@ -76,7 +76,7 @@ export function* statesOf(
   });
 }
 
-function itemsLiving(of: readonly number[] | undefined): Statement<ItemRow> {
+function itemsLiving(of: readonly number[] | undefined): Statement<OverviewRow> {
   const text = (condition: string) =>
     `SELECT key, record, provisional FROM items ${condition} ORDER BY typename, itemid`;
   if (of === undefined) return objects(text(""));
@@ -85,30 +85,30 @@ function itemsLiving(of: readonly number[] | undefined): Statement<ItemRow> {
 }
 
 /** Stays of items, the earliest first, with what was last learned of their devices in each. */
-function staysOfItems(of: readonly number[] | undefined): Statement<ItemStay> {
-  if (of === undefined) return objects(staysText(""));
-  return objects(staysText("WHERE stays.home = ANY ($1::bigint[])"), of);
+function staysOfItems(of: readonly number[] | undefined): Statement<ItemPlacement> {
+  if (of === undefined) return objects(placementsText(""));
+  return objects(placementsText("WHERE stays.home = ANY ($1::bigint[])"), of);
 }
 
 /** The statement, with a condition on `stays`. */
-export function staysText(condition: string): string {
+export function placementsText(condition: string): string {
   return `
     SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
       battery_percent, battery_mv, linkquality, facts
-    FROM ${stayed} LEFT JOIN stream_states AS states ON states.stream = streams.key
+    FROM ${placedStreams} LEFT JOIN stream_states AS states ON states.stream = streams.key
       LEFT JOIN listeners ON listeners.home = states.home AND name = listener
     ${condition} ORDER BY stays.item, from_ms`;
 }
 
 /** The stay is all the time that there is. */
-function isWhole({ from_ms, before_ms }: Pick<Stay, "from_ms" | "before_ms">): boolean {
+function isWhole({ from_ms, before_ms }: Pick<Placement, "from_ms" | "before_ms">): boolean {
   return from_ms === always.from_ms && before_ms === always.before_ms;
 }
 
-const isHeard = (stay: ItemStay): stay is HeardStay => stay.heard_ms !== null;
+const isHeard = (stay: ItemPlacement): stay is HeardItemPlacement => stay.heard_ms !== null;
 
 /** Of an item that is decommissioned none: nobody misses it. */
-function latestStay(stay: ItemStay, items: ReadonlyMap<number, Item>): LatestStay[] {
+function latestStay(stay: ItemPlacement, items: ReadonlyMap<number, Item>): LatestPlacement[] {
   if (!isHeard(stay) || stay.before_ms !== always.before_ms) return [];
   const { typename, subtypename, statusname } = items.get(stay.item) as Item;
   if (statusname === itemStatus.decommissioned.statusname) return [];
@@ -122,7 +122,7 @@ function stateOf({
   battery_mv,
   linkquality,
   facts,
-}: HeardStay): DeviceStateKnown {
+}: HeardItemPlacement): DeviceStateKnown {
   return {
     heard_ms,
     ...(battery_percent === null ? {} : { battery_percent }),
@@ -135,7 +135,7 @@ function stateOf({
 
 /** A condition on a spread table and its parameters: rows are of these stays; of all where all homes are asked for. */
 function ofStays(
-  stays: readonly ItemStay[],
+  stays: readonly ItemPlacement[],
   homes: readonly number[] | undefined,
 ): [condition: string, ...given: (readonly number[])[]] {
   if (homes === undefined) return [""];
@@ -149,7 +149,7 @@ function ofStays(
 /** Readings of items by series, by the totals of their streams: of items that have lived in several homes counted stay by stay. */
 function* totalsOf(
   homes: Homes,
-  stays: readonly ItemStay[],
+  stays: readonly ItemPlacement[],
   of: readonly number[] | undefined,
 ): Work<Map<number, SeriesTotal[]>> {
   const [condition, ...given] = ofStays(stays, of?.map(homes.of));
@@ -178,10 +178,10 @@ function* totalsOf(
   return found;
 }
 
-function* partTotal(homes: Homes, of: ItemSeries): Work<SeriesTotal> {
+function* partTotal(homes: Homes, of: ItemSeriesRequest): Work<SeriesTotal> {
   let count = 0;
   let newest_ms = 0;
-  for (const run of yield* runsOf(homes, of)) {
+  for (const run of yield* placedSeriesOf(homes, of)) {
     count += yield* between(run, run.from_ms, run.before_ms);
     newest_ms = Math.max(newest_ms, yield* newestBetween(run, run));
   }
@@ -189,7 +189,10 @@ function* partTotal(homes: Homes, of: ItemSeries): Work<SeriesTotal> {
 }
 
 /** Gaps and lost events of items, by their keys: as far as they lie in their stays. */
-function* missedOf(stays: readonly ItemStay[], of: readonly number[] | undefined): Work<Map<number, Missed>> {
+function* missedOf(
+  stays: readonly ItemPlacement[],
+  of: readonly number[] | undefined,
+): Work<Map<number, Missed>> {
   const [condition, ...given] = ofStays(stays, of);
   const parts = stays.filter((stay) => !isWhole(stay));
   const whole = yield* rowsOf(
@@ -218,7 +221,7 @@ const missedColumns = "count(*) AS gaps, coalesce(sum(lost), 0) AS lost";
 const nothingMissed: Missed = { gaps: 0, lost: 0 };
 
 /** See `CentralStore.strays`. */
-export function* strays(homes: Homes): Work<Stray[]> {
+export function* unplacedReadings(homes: Homes): Work<UnplacedReadings[]> {
   const rows = yield* rowsOf(
     objects<StrayRow>(
       `SELECT streams.key AS stream, streams.home, streams.item, record,
@@ -237,12 +240,12 @@ export function* strays(homes: Homes): Work<Stray[]> {
   );
   const totals = Map.groupBy(held, ({ stream }) => stream);
   const strays = rows.flatMap((row) => (totals.get(row.stream) ?? []).map((total) => ({ ...row, ...total })));
-  const found = new Map<string, Stray>();
+  const found = new Map<string, UnplacedReadings>();
   for (const { home, item, record, series, total, newest_ms, lived } of strays) {
     let readings = total;
     // Most have never lived there.
     if (lived)
-      for (const run of yield* runsOf(homes, { series, item, homes: [home] }))
+      for (const run of yield* placedSeriesOf(homes, { series, item, homes: [home] }))
         readings -= yield* between(run, run.from_ms, run.before_ms);
     if (readings === 0) continue;
     const name = `${home} ${item}`;
@@ -272,7 +275,7 @@ interface StreamTotal {
   readonly newest_ms: number;
 }
 
-export interface ItemRow {
+export interface OverviewRow {
   readonly key: number;
   readonly record: string;
   /** On SQLite 0 or 1. */
@@ -280,7 +283,7 @@ export interface ItemRow {
 }
 
 /** A stay of an item in a home that has sent something of it; null is what its device has not told there. */
-export interface ItemStay extends StreamStay {
+export interface ItemPlacement extends StreamPlacement {
   readonly item: number;
   readonly first_ms: number | null;
   readonly heard_ms: number | null;
@@ -292,7 +295,7 @@ export interface ItemStay extends StreamStay {
   readonly facts: string | null;
 }
 
-interface HeardStay extends ItemStay {
+interface HeardItemPlacement extends ItemPlacement {
   readonly first_ms: number;
   readonly heard_ms: number;
 }

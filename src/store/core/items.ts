@@ -6,7 +6,7 @@ import { type ItemNames, provisionalItem, provisionalNames, toldSince } from "..
 import { itemColumns, itemValues, numberAddress } from "./item-row.ts";
 import { lookupText } from "./lookup-text.ts";
 import { requireDevices } from "./quotas.ts";
-import { always, putStays, settleUnplaced } from "./stays.ts";
+import { always, putPlacements, settleUnplaced } from "./stays.ts";
 import {
   arrays,
   change,
@@ -35,7 +35,7 @@ export function heardFrom(batch: Batch, from_seq: number): HeardDevice[] {
 }
 
 /** The item of a device, and the stream of what a home hears of it. */
-export interface KnownItem {
+export interface ItemAndStream {
   readonly item: number;
   readonly stream: number;
   /** The record while it is provisional: only then is it ours to complete. */
@@ -87,7 +87,7 @@ export interface HearingHome {
 export function* completeItems(
   heard: readonly HeardDevice[],
   home: HearingHome,
-): Work<(KnownItem & { readonly isNew: boolean })[]> {
+): Work<(ItemAndStream & { readonly isNew: boolean })[]> {
   const last = new Map(
     yield* rowsOf(arrays<[string, number]>("SELECT name, last FROM last_keys ORDER BY name FOR UPDATE")),
   );
@@ -125,7 +125,7 @@ function* find(heard: readonly HeardDevice[], home: number): Work<Found[]> {
   if (heard.length === 0) return [];
   const given = heard.map(({ device }) => device);
   const rows = yield* rowsOf(
-    objects<ItemRow>(
+    objects<HeardItemRow>(
       `SELECT items.key AS item, typename, items.itemid, items.address, streams.key AS stream,
          CASE WHEN provisional THEN record END AS record
        FROM items LEFT JOIN streams ON item = items.key AND streams.home = $1
@@ -152,7 +152,7 @@ function* find(heard: readonly HeardDevice[], home: number): Work<Found[]> {
 }
 
 /** Finds the row of a device among those that were read for several: the inventory goes before what the home has made known. */
-function finder(rows: readonly ItemRow[]): (device: BatchDevice) => ItemRow | undefined {
+function finder(rows: readonly HeardItemRow[]): (device: BatchDevice) => HeardItemRow | undefined {
   const inventory = rows.filter(({ record }) => record === null);
   const provisional = rows.filter(({ record }) => record !== null);
   const byAddress = new Map(
@@ -165,7 +165,7 @@ function finder(rows: readonly ItemRow[]): (device: BatchDevice) => ItemRow | un
     byNumber.get(`${device.kind} ${device.itemid}`);
 }
 
-interface ItemRow {
+interface HeardItemRow {
   readonly item: number;
   readonly stream: number | null;
   readonly typename: string;
@@ -212,7 +212,7 @@ function* makeItems(
     return objects(insertProvisional, item, home, ...itemValues(record, keptAddress(device)));
   });
   yield* rowsOfAll(...inserts);
-  yield* putStays([...made.values()].map(({ item }) => ({ item, home, ...always })));
+  yield* putPlacements([...made.values()].map(({ item }) => ({ item, home, ...always })));
   yield* change("UPDATE last_keys SET last = $1 WHERE name = 'items'", last + wanted.length);
   return made;
 }

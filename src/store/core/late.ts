@@ -1,14 +1,14 @@
-import { ofRun, type RunPlace } from "./run.ts";
-import { BlockWalk } from "./sealed-blocks.ts";
+import { ofStreamSeries, type StreamSeries } from "./run.ts";
+import { BlockReader } from "./sealed-blocks.ts";
 import { arrays, change, firstOf, put, type Work } from "./work.ts";
 
 /**
  * Makes the list of late readings of a run anew from all its readings: those with a stamp below one that it had when they came. Without them
  * a run of the key is in the order of arrival.
  */
-export function* listLate(run: RunPlace): Work<void> {
+export function* listLate(run: StreamSeries): Work<void> {
   const { homes, stream, series, home, sealed_before } = run;
-  yield* change(`DELETE FROM late WHERE ${ofRun}`, ...[stream, series, home]);
+  yield* change(`DELETE FROM late WHERE ${ofStreamSeries}`, ...[stream, series, home]);
   yield* change(
     `INSERT INTO late (stream, series, seq, home, stamp)
      SELECT $1::bigint, $2::text, seq, $3::bigint, stamp FROM (
@@ -27,7 +27,7 @@ export function* listLate(run: RunPlace): Work<void> {
     ),
   );
   let least = row?.[0] ?? Number.MAX_SAFE_INTEGER;
-  const walk = new BlockWalk(run, { from_ms: 0, before_ms: sealed_before }, -1);
+  const walk = new BlockReader(run, { from_ms: 0, before_ms: sealed_before }, -1);
   for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next()) {
     const { stamp_ms, seq } = block.readings();
     const rows: (number | string)[][] = [];

@@ -1,5 +1,5 @@
 import { day_ms } from "../../durations.ts";
-import type { AsOf, ComparedDays, Nights, Sender } from "../central-store.ts";
+import type { AsOf, ComparedDays, DailyArrivals, Sender } from "../central-store.ts";
 import { arrays, firstOf, hold, objects, put, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /**
@@ -67,7 +67,7 @@ export function* noteCompared(compared: ComparedDays, sender: Sender): Work<void
 }
 
 /** See `CentralStore.nights`. */
-export function* nightsOf(homes: readonly number[], from_day: number): Work<Nights[]> {
+export function* dailyArrivalsOf(homes: readonly number[], from_day: number): Work<DailyArrivals[]> {
   yield* reach(homes);
   const [rows, first] = yield* rowsOfAll(
     objects<NightRow>(

@@ -32,14 +32,14 @@ export function* numberingOf(homes: Homes, home: number): Work<Numbering> {
 export type Numbering = (own: number) => ReadingNumber | undefined;
 
 /** Numbers here from `first_own` on, which are `from_seq` to `to_seq` of an epoch; of none where central gave them back. */
-interface Run {
+interface EpochNumbers {
   readonly epoch: string | undefined;
   readonly first_own: number;
   readonly from_seq: number;
   readonly to_seq: number;
 }
 
-function* ownRuns(): Work<Run[]> {
+function* ownRuns(): Work<EpochNumbers[]> {
   const rows = yield* rowsOf(
     objects<{ epoch: string; first_seq: number; restored: number }>(
       "SELECT epoch, first_seq, restored FROM epochs ORDER BY first_seq",
@@ -53,9 +53,9 @@ function* ownRuns(): Work<Run[]> {
   }));
 }
 
-function* sentRuns(home: number): Work<Run[]> {
+function* sentRuns(home: number): Work<EpochNumbers[]> {
   return yield* rowsOf(
-    objects<Run>(
+    objects<EpochNumbers>(
       "SELECT epoch, first_own, from_seq, to_seq FROM batches WHERE home = $1 ORDER BY first_own",
       home,
     ),

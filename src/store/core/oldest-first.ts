@@ -5,7 +5,7 @@ import type { OldestFirst, OldestFirstRequest, ReadingRow } from "../store.ts";
 import { type Homes, homeNumbers } from "./homes.ts";
 import { numberingOf } from "./numbering.ts";
 import { type ReadingKey, readingsAfter } from "./readings.ts";
-import { runsOf } from "./run.ts";
+import { placedSeriesOf } from "./run.ts";
 import type { Work } from "./work.ts";
 
 /** Readings of a series from old to new, stay by stay along the key. To be read at one moment. */
@@ -16,7 +16,7 @@ export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<Ol
   const homeOf = provenance ? yield* homeNumbers(homes) : undefined;
   const rows: Row[] = [];
   const numbers: (ReadingNumber | undefined)[] = [];
-  for (const run of (yield* runsOf(homes, request)).reverse()) {
+  for (const run of (yield* placedSeriesOf(homes, request)).reverse()) {
     const start: ReadingKey = run.from_ms > stamp_ms ? [run.from_ms, 0] : [stamp_ms, seq];
     const before_ms = Math.min(request.before_ms, run.before_ms);
     if (before_ms <= start[0]) continue;

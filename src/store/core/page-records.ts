@@ -1,9 +1,9 @@
 import { type SeriesName, seriesOf } from "../../series.ts";
 import { valueAt } from "../batch.ts";
-import { type Readings, within } from "../sealed-block.ts";
+import { type ReadingColumns, within } from "../sealed-block.ts";
 import type { Precision, SeriesRecord } from "../store.ts";
-import type { RunPlace } from "./run.ts";
-import { BlockWalk } from "./sealed-blocks.ts";
+import type { StreamSeries } from "./run.ts";
+import { BlockReader } from "./sealed-blocks.ts";
 import { forEverySeries, quoted } from "./series-tables.ts";
 import type { Between } from "./time-spans.ts";
 import { arrays, firstOf, objects, rowsOf, type Work } from "./work.ts";
@@ -18,7 +18,7 @@ export interface RecordsAsked extends Between {
 }
 
 /** Records as they are served, stamp first, then the fields: newest first where `step` is -1, oldest first where it is 1. */
-export function* recordsOf(run: RunPlace, asked: RecordsAsked, step: 1 | -1): Work<SeriesRecord[]> {
+export function* recordsOf(run: StreamSeries, asked: RecordsAsked, step: 1 | -1): Work<SeriesRecord[]> {
   const { from_ms, before_ms, skip, limit } = asked;
   const { sealed_before } = run;
   if (sealed_before <= from_ms) return yield* rowRecords(run, asked, step);
@@ -40,7 +40,7 @@ export function* recordsOf(run: RunPlace, asked: RecordsAsked, step: 1 | -1): Wo
 }
 
 /** The database makes the objects and divides the stamps, which is faster than any way through rows. */
-function* rowRecords(run: RunPlace, asked: RecordsAsked, step: 1 | -1): Work<SeriesRecord[]> {
+function* rowRecords(run: StreamSeries, asked: RecordsAsked, step: 1 | -1): Work<SeriesRecord[]> {
   const { homes, series, stream, home } = run;
   const { precision, limit, skip } = asked;
   const [condition, given] = conditionOf(asked);
@@ -67,7 +67,7 @@ function pageSql(series: SeriesName, stamp: string) {
   };
 }
 
-function* countRows({ homes, series, stream, home }: RunPlace, asked: RecordsAsked): Work<number> {
+function* countRows({ homes, series, stream, home }: StreamSeries, asked: RecordsAsked): Work<number> {
   const [condition, given] = conditionOf(asked);
   const text = `SELECT count(*) FROM ${series} WHERE stream = $1${homes.is("$2")} AND ${condition}`;
   const row = yield* firstOf(arrays<[number]>(text, stream, home, ...given));
@@ -86,7 +86,7 @@ function conditionOf({ from_ms, before_ms, second }: RecordsAsked): [condition: 
 
 /** Sealed records, and how many were passed over before them. */
 function* sealedRecords(
-  run: RunPlace,
+  run: StreamSeries,
   asked: RecordsAsked,
   step: 1 | -1,
 ): Work<{ records: SeriesRecord[]; passed: number }> {
@@ -94,7 +94,7 @@ function* sealedRecords(
   const record = recordMaker(run.series, asked.precision);
   const records: SeriesRecord[] = [];
   let passed = 0;
-  const walk = new BlockWalk(run, asked, step);
+  const walk = new BlockReader(run, asked, step);
   while (records.length < limit) {
     const block = yield* walk.next();
     if (block === undefined) break;
@@ -115,7 +115,7 @@ function* sealedRecords(
   return { records, passed };
 }
 
-function counts({ stamp_ms, seq }: Readings, index: number, second: RecordsAsked["second"]): boolean {
+function counts({ stamp_ms, seq }: ReadingColumns, index: number, second: RecordsAsked["second"]): boolean {
   if (second === undefined) return true;
   const stamp = stamp_ms[index] as number;
   return stamp < second.from_ms || stamp >= second.before_ms || (seq[index] as number) <= second.last;
@@ -124,7 +124,7 @@ function counts({ stamp_ms, seq }: Readings, index: number, second: RecordsAsked
 function recordMaker(
   series: SeriesName,
   precision: Precision,
-): (readings: Readings, index: number) => SeriesRecord {
+): (readings: ReadingColumns, index: number) => SeriesRecord {
   const fields = Object.keys(seriesOf(series).fields);
   const divisor = precision === "ms" ? 1 : 1000;
   return ({ stamp_ms, values }, index) => {

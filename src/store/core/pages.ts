@@ -3,13 +3,13 @@ import type { Homes } from "./homes.ts";
 import { recordsOf } from "./page-records.ts";
 import { below, between, near } from "./ranks.ts";
 import { numberedBetween } from "./readings.ts";
-import { type Run, runsOf, versionOf } from "./run.ts";
+import { type PlacedSeries, placedSeriesOf, versionOf } from "./run.ts";
 import type { SpanMemory } from "./span-memory.ts";
 import type { Work } from "./work.ts";
 
 /** A page of a series: how `skip` is found by counts and why `through` is needed is told in ../README.md. To be read at one moment. */
 export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): Work<Page> {
-  return yield* pageOf(yield* runsOf(homes, request), memory, request);
+  return yield* pageOf(yield* placedSeriesOf(homes, request), memory, request);
 }
 
 /** See `Store.markedPage`. To be read at one moment. */
@@ -18,7 +18,7 @@ export function* markedPage<Kept>(
   request: PageRequest,
   keptAs: (mark: string) => Kept | undefined,
 ): Work<Marked<{ readonly page: Page }, Kept>> {
-  const runs = yield* runsOf(homes, request);
+  const runs = yield* placedSeriesOf(homes, request);
   const mark = markOf(runs, epoch, request);
   const kept = keptAs(mark);
   return kept === undefined ? { mark, page: yield* pageOf(runs, memory, request) } : { mark, kept };
@@ -26,10 +26,10 @@ export function* markedPage<Kept>(
 
 /** See `Store.pageMark`. */
 export function* pageMark(homes: Homes, epoch: string, request: PageRequest): Work<string> {
-  return markOf(yield* runsOf(homes, request), epoch, request);
+  return markOf(yield* placedSeriesOf(homes, request), epoch, request);
 }
 
-function* pageOf(latestFirst: readonly Run[], memory: SpanMemory, request: PageRequest): Work<Page> {
+function* pageOf(latestFirst: readonly PlacedSeries[], memory: SpanMemory, request: PageRequest): Work<Page> {
   const { skip, limit, through } = request;
   const { step, bound_ms } = startOf(request);
   if (through !== undefined && bound_ms % 1000 !== 0) {
@@ -65,7 +65,7 @@ function* pageOf(latestFirst: readonly Run[], memory: SpanMemory, request: PageR
  * The identity of a page: the request, and counts that rise when the page changes. All readings but the tail are counted in spans, and a change of
  * those raises the version of the run. So a window that ends before the tail changes only with the version; a reading in the tail raises the total.
  */
-function markOf(runs: readonly Run[], epoch: string, request: PageRequest): string {
+function markOf(runs: readonly PlacedSeries[], epoch: string, request: PageRequest): string {
   const { series, item, from_ms = 0, before_ms, skip, limit, through = "", oldestFirst, precision } = request;
   const marks = runs.map((run) => {
     const tail = before_ms > run.tail_from ? run.total : "";
@@ -86,7 +86,7 @@ interface Window {
   readonly second: { readonly from_ms: number; readonly before_ms: number };
 }
 
-function windowOf(run: Run, request: PageRequest): Window {
+function windowOf(run: PlacedSeries, request: PageRequest): Window {
   const { bound_ms, step } = startOf(request);
   const from_ms = Math.max(request.from_ms ?? 0, run.from_ms);
   const before_ms = Math.min(request.before_ms, run.before_ms);
@@ -99,7 +99,11 @@ function windowOf(run: Run, request: PageRequest): Window {
 }
 
 /** How many readings a walk shows of a run. */
-function* shownIn(run: Run, { from_ms, before_ms, second }: Window, { through }: PageRequest): Work<number> {
+function* shownIn(
+  run: PlacedSeries,
+  { from_ms, before_ms, second }: Window,
+  { through }: PageRequest,
+): Work<number> {
   const all = yield* between(run, from_ms, before_ms);
   if (through === undefined) return all;
   return (
@@ -113,7 +117,12 @@ interface Part extends Window {
   readonly limit: number;
 }
 
-function* partOf(run: Run, memory: SpanMemory, request: PageRequest, part: Part): Work<SeriesRecord[]> {
+function* partOf(
+  run: PlacedSeries,
+  memory: SpanMemory,
+  request: PageRequest,
+  part: Part,
+): Work<SeriesRecord[]> {
   const { precision, through } = request;
   const { step } = startOf(request);
   const { skip, second } = part;
@@ -130,7 +139,7 @@ function* partOf(run: Run, memory: SpanMemory, request: PageRequest, part: Part)
 }
 
 /** Records after passing over `skip`: the counts lead near the first, an offset to it. */
-function* far(run: Run, memory: SpanMemory, request: PageRequest, part: Part): Work<SeriesRecord[]> {
+function* far(run: PlacedSeries, memory: SpanMemory, request: PageRequest, part: Part): Work<SeriesRecord[]> {
   const { step } = startOf(request);
   const bound_ms = step < 0 ? part.before_ms : part.from_ms;
   const lower = yield* below(run, bound_ms);
@@ -142,7 +151,7 @@ function* far(run: Run, memory: SpanMemory, request: PageRequest, part: Part): W
   return yield* plain(run, request, { ...part, ...from, skip: ahead - wanted });
 }
 
-function plain(run: Run, request: PageRequest, part: Part): Work<SeriesRecord[]> {
+function plain(run: PlacedSeries, request: PageRequest, part: Part): Work<SeriesRecord[]> {
   const { second: _, ...rest } = part;
   return recordsOf(run, { ...rest, precision: request.precision }, startOf(request).step);
 }
@@ -152,7 +161,7 @@ function plain(run: Run, request: PageRequest, part: Part): Work<SeriesRecord[]>
  * second carry numbers above `through`, those of seconds that the walk has passed are out of the window.
  */
 function* nextStart(
-  runs: readonly Run[],
+  runs: readonly PlacedSeries[],
   request: PageRequest,
   records: readonly SeriesRecord[],
 ): Work<PageStart> {

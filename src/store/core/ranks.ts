@@ -1,11 +1,11 @@
 import { countBetween } from "./readings.ts";
-import { ofRun, type Run } from "./run.ts";
+import { ofStreamSeries, type PlacedSeries } from "./run.ts";
 import type { SpanCount, SpanMemory } from "./span-memory.ts";
 import { spanStart, undivided_max, widths_ms } from "./span-widths.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
 /** How many readings of a stretch of time are in the stay of a run. */
-export function* between(run: Run, from_ms: number, before_ms: number): Work<number> {
+export function* between(run: PlacedSeries, from_ms: number, before_ms: number): Work<number> {
   const [from, before] = [Math.max(from_ms, run.from_ms), Math.min(before_ms, run.before_ms)];
   if (from >= before) return 0;
   const upper = yield* below(run, before);
@@ -13,7 +13,7 @@ export function* between(run: Run, from_ms: number, before_ms: number): Work<num
 }
 
 /** How many readings of the stream have a stamp below `before_ms`, in whatever stay. */
-export function* below(run: Run, before_ms: number): Work<number> {
+export function* below(run: PlacedSeries, before_ms: number): Work<number> {
   const { total, tail, tail_from } = run;
   if (before_ms > run.newest_stamp) return total;
   const [passed, from_ms] =
@@ -24,14 +24,14 @@ export function* below(run: Run, before_ms: number): Work<number> {
 }
 
 /** Counts of the spans before a stamp that lie in one span of the next wider kind with it (`passed`), and of the span with it (`here`). */
-function* countsAround({ stream, series, home }: Run, before_ms: number): Work<Around[]> {
+function* countsAround({ stream, series, home }: PlacedSeries, before_ms: number): Work<Around[]> {
   const starts = widths_ms.map((width) => spanStart(before_ms, width));
   // Each kind by itself, because SQLite would look through all of them otherwise.
   const kinds = widths_ms.map((width, level) => {
     const [own, wider] = [`$${level + 4}`, level === 0 ? "" : ` AND start >= $${level + 3}`];
     return `SELECT ${width} AS width, sum(CASE WHEN start < ${own} THEN count ELSE 0 END) AS passed,
         sum(CASE WHEN start < ${own} THEN 0 ELSE count END) AS here
-      FROM counts WHERE ${ofRun} AND width = ${width}${wider} AND start <= ${own}`;
+      FROM counts WHERE ${ofStreamSeries} AND width = ${width}${wider} AND start <= ${own}`;
   });
   return yield* rowsOf(objects<Around>(kinds.join(" UNION ALL "), stream, series, home, ...starts));
 }
@@ -61,7 +61,7 @@ function passedIn(counts: readonly Around[], before_ms: number): [passed: number
  * of the walk, the reading itself among them. `ahead` is how many do, hardly more than an undivided span more.
  */
 export function* near(
-  run: Run,
+  run: PlacedSeries,
   memory: SpanMemory,
   wanted: number,
   step: 1 | -1,

@@ -1,8 +1,8 @@
-import type { ReadingOfRun } from "../sealed-block.ts";
+import type { StreamReading } from "../sealed-block.ts";
 import { valueColumns } from "../series-columns.ts";
 import type { Homes } from "./homes.ts";
-import type { RunPlace } from "./run.ts";
-import { BlockWalk, eachSealed } from "./sealed-blocks.ts";
+import type { StreamSeries } from "./run.ts";
+import { BlockReader, eachCompressed } from "./sealed-blocks.ts";
 import { forEverySeries, quoted } from "./series-tables.ts";
 import { spanStart } from "./span-widths.ts";
 import type { Between } from "./time-spans.ts";
@@ -18,13 +18,13 @@ export type ReadingKey = readonly [stamp_ms: number, seq: number];
 
 /** Readings after one, in order of stamp and number. */
 export function* readingsAfter(
-  run: RunPlace,
+  run: StreamSeries,
   { after, before_ms, limit }: { after: ReadingKey; before_ms: number; limit: number },
-): Work<ReadingOfRun[]> {
-  const found: ReadingOfRun[] = [];
+): Work<StreamReading[]> {
+  const found: StreamReading[] = [];
   const [stamp_ms, number] = after;
   if (limit > 0)
-    yield* eachSealed(run, { from_ms: stamp_ms, before_ms }, 1, (reading) => {
+    yield* eachCompressed(run, { from_ms: stamp_ms, before_ms }, 1, (reading) => {
       if (reading[0] > stamp_ms || reading[1] > number) found.push(reading);
       return found.length < limit;
     });
@@ -35,9 +35,9 @@ export function* readingsAfter(
 
 /** The same of rows alone: for runs of which nothing after that place is sealed. */
 export function rowsAfter(
-  { homes, series, stream, home }: RunPlace,
+  { homes, series, stream, home }: StreamSeries,
   { after, before_ms, limit }: { after: ReadingKey; before_ms: number; limit: number },
-): Statement<ReadingOfRun> {
+): Statement<StreamReading> {
   return arrays(afterTexts[series](homes), stream, home, ...after, before_ms, limit);
 }
 
@@ -49,9 +49,9 @@ const afterTexts = forEverySeries((series) => {
 });
 
 /** How many readings a stretch of time has. */
-export function* countBetween(run: RunPlace, { from_ms, before_ms }: Between): Work<number> {
+export function* countBetween(run: StreamSeries, { from_ms, before_ms }: Between): Work<number> {
   let count = 0;
-  const walk = new BlockWalk(run, { from_ms, before_ms }, 1);
+  const walk = new BlockReader(run, { from_ms, before_ms }, 1);
   for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next()) {
     if (block.stamp >= from_ms && block.last_stamp < before_ms) count += block.count;
     else
@@ -71,13 +71,13 @@ export function* countBetween(run: RunPlace, { from_ms, before_ms }: Between): W
 
 /** How many readings of a stretch of time carry a number from `first` to `last`; meant for stretches of about a second. */
 export function* numberedBetween(
-  run: RunPlace,
+  run: StreamSeries,
   of: Between & { readonly first: number; readonly last: number },
 ): Work<number> {
   const { from_ms, before_ms, first, last } = of;
   if (from_ms >= before_ms) return 0;
   let count = 0;
-  yield* eachSealed(run, of, 1, ([, number]) => {
+  yield* eachCompressed(run, of, 1, ([, number]) => {
     if (number >= first && number <= last) count += 1;
     return true;
   });
@@ -94,7 +94,7 @@ export function* numberedBetween(
 }
 
 /** The newest stamp in a stretch of time; 0 where nothing was recorded in it. */
-export function* newestBetween(run: RunPlace, { from_ms, before_ms }: Between): Work<number> {
+export function* newestBetween(run: StreamSeries, { from_ms, before_ms }: Between): Work<number> {
   const { homes, series, stream, home } = run;
   const row = yield* firstOf(
     arrays<[number | null]>(
@@ -104,7 +104,7 @@ export function* newestBetween(run: RunPlace, { from_ms, before_ms }: Between): 
   );
   let newest = row?.[0] ?? 0;
   if (newest === 0)
-    yield* eachSealed(run, { from_ms, before_ms }, -1, ([stamp_ms]) => {
+    yield* eachCompressed(run, { from_ms, before_ms }, -1, ([stamp_ms]) => {
       newest = stamp_ms;
       return false;
     });
@@ -113,7 +113,7 @@ export function* newestBetween(run: RunPlace, { from_ms, before_ms }: Between): 
 
 /** Places of the readings of runs from a stamp on that have numbers up to `last`, in any order, run by run. */
 export function* keysFrom(
-  asked: readonly { run: RunPlace; from_ms: number; last: number }[],
+  asked: readonly { run: StreamSeries; from_ms: number; last: number }[],
 ): Work<ReadingKey[][]> {
   const found = yield* rowsOfAll<ReadingKey[]>(
     ...asked.map(({ run, from_ms, last }) => {
@@ -123,7 +123,7 @@ export function* keysFrom(
     }),
   );
   for (const [place, { run, from_ms, last }] of asked.entries())
-    yield* eachSealed(run, { from_ms, before_ms: run.sealed_before }, 1, ([stamp_ms, number]) => {
+    yield* eachCompressed(run, { from_ms, before_ms: run.sealed_before }, 1, ([stamp_ms, number]) => {
       if (number <= last) found[place]?.push([stamp_ms, number]);
       return true;
     });
@@ -132,7 +132,7 @@ export function* keysFrom(
 
 /** Counts of readings, with their lowest and highest numbers, by spans of this width: of those that lie in a stretch of time. */
 export function* spansBetween(
-  run: RunPlace,
+  run: StreamSeries,
   { from_ms, before_ms }: Between,
   width: number,
 ): Work<Map<number, NumberedSpan>> {
@@ -151,7 +151,7 @@ export function* spansBetween(
     if (span === undefined) spans.set(start_ms, [count, least, most]);
     else spans.set(start_ms, [span[0] + count, Math.min(span[1], least), Math.max(span[2], most)]);
   };
-  const walk = new BlockWalk(run, { from_ms, before_ms }, 1);
+  const walk = new BlockReader(run, { from_ms, before_ms }, 1);
   for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next()) {
     const { stamp, last_stamp, count, min_seq, max_seq } = block;
     const isWhole = stamp >= from_ms && last_stamp < before_ms;

@@ -7,7 +7,7 @@ import { countRefused, erasedIn } from "./erasures.ts";
 import type { Homes } from "./homes.ts";
 import { heardFrom, streamsOf } from "./items.ts";
 import { byDevice } from "./series-rows.ts";
-import { holdSource, newestRun, noteHeld } from "./sources.ts";
+import { holdSource, newestStretch, noteHeld } from "./sources.ts";
 import { hold, type Work } from "./work.ts";
 
 /** See `CentralStore.receive`. */
@@ -18,7 +18,7 @@ export function* receive(homes: Homes, batch: Batch, sender: Sender): Work<Recei
   // What is erased while this batch is under way waits for its end; what was erased before is seen from here on.
   yield* hold("inventory");
   const { batch: kept, refused } = withoutErased(batch, yield* erasedIn(sender.home), from_seq);
-  const newest = yield* newestRun(sender.home);
+  const newest = yield* newestStretch(sender.home);
   const first_own = newest === undefined ? 1 : newest.first_own + newest.to_seq - newest.from_seq + 1;
   const taken = yield* take(homes, kept, { from_seq, first_own }, sender);
   const erased = yield* countRefused(refused);

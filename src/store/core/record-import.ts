@@ -6,7 +6,7 @@ import type { Homes } from "./homes.ts";
 import { countItems, matchedItems, matchItems, takeItems } from "./item-import.ts";
 import { foundBy, itemColumns, itemValues } from "./item-row.ts";
 import { lookupText } from "./lookup-text.ts";
-import { movedItems, renewStays } from "./stays.ts";
+import { movedItems, renewPlacements } from "./stays.ts";
 import { arrays, change, hold, put, rowsOf, type Work } from "./work.ts";
 
 /*
@@ -48,7 +48,7 @@ export function* finishImport(homes: Homes, { dryRun }: { readonly dryRun: boole
   if (!dryRun && clashes.length === 0) {
     yield* takeItems(homes);
     yield* change(takeRecords);
-    yield* renewStays(homes);
+    yield* renewPlacements(homes);
   }
   const present = recordTypes.flatMap((type) => {
     const changes = counts[type];

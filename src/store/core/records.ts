@@ -6,22 +6,22 @@ import {
   type Reference,
   type StoredRecord,
 } from "../../records/record-table.ts";
-import { itemSeenFrom, type Seen, seenBy } from "../../records/seen.ts";
+import { itemVisibleFrom, type Visible, visibleTo } from "../../records/seen.ts";
 import type { Binding } from "../../token.ts";
 import type { LoneType, OwnedType, RecordOf } from "../record-store.ts";
 import { type Homes, ownHome } from "./homes.ts";
 import { lookupText } from "./lookup-text.ts";
 import { columnOf } from "./record-columns.ts";
-import { onlySeen } from "./seen-records.ts";
+import { onlyVisible } from "./seen-records.ts";
 import { arrays, firstOf, type Parameter, rowsOf, type Work } from "./work.ts";
 
 /** See `RecordStore.records`. */
 export function* recordsOfType<Type extends LoneType>(
   homes: Homes,
   type: Type,
-  seen?: Seen,
+  seen?: Visible,
 ): Work<RecordOf<Type>[]> {
-  const only = onlySeen(homes, type, seen, 2);
+  const only = onlyVisible(homes, type, seen, 2);
   const text = `SELECT record FROM records WHERE type = $1${only.text} ORDER BY number`;
   return (yield* parsed(text, type, ...only.parameters)) as RecordOf<Type>[];
 }
@@ -31,9 +31,9 @@ export function* recordNumbered<Type extends LoneType>(
   homes: Homes,
   type: Type,
   number: number,
-  seen?: Seen,
+  seen?: Visible,
 ): Work<RecordOf<Type> | undefined> {
-  const only = onlySeen(homes, type, seen, 3);
+  const only = onlyVisible(homes, type, seen, 3);
   const [record] = yield* parsed(`${ofOwner}${only.text}`, type, number, ...only.parameters);
   return record as RecordOf<Type> | undefined;
 }
@@ -43,16 +43,16 @@ export function* recordsOfOwner<Type extends OwnedType>(
   homes: Homes,
   type: Type,
   owner: number,
-  seen?: Seen,
+  seen?: Visible,
 ): Work<RecordOf<Type>[]> {
-  const only = onlySeen(homes, type, seen, 3);
+  const only = onlyVisible(homes, type, seen, 3);
   const kept = yield* parsed(`${ofOwner}${only.text}`, type, owner, ...only.parameters);
   if (type === "alerts") kept.push(...(yield* alertsOfHomes(type, owner, seen)));
   return (yield* withEmbedded(type, inOrder(type, kept), seen)) as RecordOf<Type>[];
 }
 
 /** The alerts that central makes of the health of homes, each once, as far as no import has the same. */
-function* alertsOfHomes(type: RecordType, subject: number, seen?: Seen): Work<StoredRecord[]> {
+function* alertsOfHomes(type: RecordType, subject: number, seen?: Visible): Work<StoredRecord[]> {
   const homes = seen === undefined ? [] : [seen.homes];
   return yield* parsed(
     `SELECT min(record COLLATE "C") FROM home_alerts
@@ -65,9 +65,9 @@ function* alertsOfHomes(type: RecordType, subject: number, seen?: Seen): Work<St
 }
 
 /** See `RecordStore.seen`. To be read in one snapshot. */
-export function* seenWith({ one }: Homes, binding: Binding): Work<Seen> {
+export function* visibleWith({ one }: Homes, binding: Binding): Work<Visible> {
   const own = one ? yield* ownHome() : undefined;
-  return yield* seenBy(
+  return yield* visibleTo(
     binding,
     function* (type, field, numbers) {
       return numbers.length === 0 ? [] : yield* recordsWith(type, field, numbers);
@@ -128,7 +128,7 @@ export function* itemidsOf(names: readonly string[]): Work<Map<string, number>> 
 function* withEmbedded(
   type: RecordType,
   records: readonly StoredRecord[],
-  seen?: Seen,
+  seen?: Visible,
 ): Work<readonly StoredRecord[]> {
   const { embeds } = definitionOf(type);
   if (embeds === undefined) return records;
@@ -136,7 +136,9 @@ function* withEmbedded(
   const rows = yield* rowsOf(
     arrays<[number, string]>("SELECT itemid, record FROM items WHERE itemid = ANY ($1::bigint[])", itemids),
   );
-  const items = new Map(rows.map(([itemid, text]) => [itemid, itemSeenFrom(seen?.homes, JSON.parse(text))]));
+  const items = new Map(
+    rows.map(([itemid, text]) => [itemid, itemVisibleFrom(seen?.homes, JSON.parse(text))]),
+  );
   return records.map((record) => {
     const item = items.get(Number(record[embeds]));
     // No item is ever removed, and none can be imported that isn't there.

@@ -6,18 +6,18 @@ import { BatchColumns } from "../batch-columns.ts";
 import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
 import { withoutErased } from "../erasure.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
-import { type ReadingOfRun, readingAt } from "../sealed-block.ts";
+import { readingAt, type StreamReading } from "../sealed-block.ts";
 import type { DayReadings } from "../upload-store.ts";
 import { recountDays } from "./count-spans.ts";
 import { countRefused, erasedIn } from "./erasures.ts";
 import type { Homes } from "./homes.ts";
 import { knownStream, streamsOf } from "./items.ts";
 import { readingsAfter } from "./readings.ts";
-import { placesOf, type RunPlace } from "./run.ts";
-import { blocksNumbered, removeSealed } from "./sealed-blocks.ts";
+import { placesOf, type StreamSeries } from "./run.ts";
+import { blocksNumbered, removeCompressed } from "./sealed-blocks.ts";
 import { putWhereKept } from "./sealed-writes.ts";
 import { quoted, readingColumns } from "./series-tables.ts";
-import { holdSource, numbersOf, type Source, sourceOf } from "./sources.ts";
+import { type HeldSource, holdSource, numbersOf, sourceOf } from "./sources.ts";
 import { arrays, change, hold, rowsOf, type Work } from "./work.ts";
 
 /** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.repairDay`. */
@@ -35,7 +35,7 @@ function* repair(
   homes: Homes,
   request: DayReadings,
   batch: Batch,
-  { source, sender, whole }: { source: Source; sender: Sender; whole: boolean },
+  { source, sender, whole }: { source: HeldSource; sender: Sender; whole: boolean },
 ): Work<Repaired> {
   const { series, day } = request;
   const columns = daysColumns(request, batch);
@@ -86,7 +86,7 @@ export function* heldOfDay(homes: Homes, request: DayReadings, home: number): Wo
 }
 
 /** @throws BatchRefused where a day has readings of an epoch that are not held */
-export function refuseUnheld(source: Source | undefined, { seq }: SeriesColumns, sender: Sender): void {
+export function refuseUnheld(source: HeldSource | undefined, { seq }: SeriesColumns, sender: Sender): void {
   if (source !== undefined) refuseForeign(source.epoch, source, sender);
   const last_seq = seq[seq.length - 1] ?? 0;
   const held_seq = source?.held_seq ?? 0;
@@ -184,7 +184,7 @@ function* remove({ homes, series, home, places }: Table, rows: readonly Row[]): 
     const own = ofStream.map(([, , number]) => number);
     yield* change(text, stream, home, of.from_ms, of.before_ms, own);
     const place = places.get(stream);
-    if (place !== undefined) yield* removeSealed(place, of, new Set(own));
+    if (place !== undefined) yield* removeCompressed(place, of, new Set(own));
   }
 }
 
@@ -194,21 +194,21 @@ interface Table {
   readonly series: SeriesName;
   /** As the tables of readings have it. */
   readonly home: number;
-  readonly places: ReadonlyMap<number, RunPlace>;
+  readonly places: ReadonlyMap<number, StreamSeries>;
 }
 
 function* tableOf(homes: Homes, series: SeriesName, sender: Pick<Sender, "home">): Work<Table> {
   const heard = yield* rowsOf(arrays<[number]>("SELECT key FROM streams WHERE home = $1", sender.home));
   const table = { homes, series, home: homes.of(sender.home) };
   const known = yield* placesOf(homes, { ...table, streams: heard.flat() });
-  const places = heard.map(([stream]): [number, RunPlace] => [
+  const places = heard.map(([stream]): [number, StreamSeries] => [
     stream,
     known.get(stream) ?? { ...table, stream, sealed_before: 0 },
   ]);
   return { ...table, places: new Map(places) };
 }
 
-type Row = readonly [stream: number, ...reading: ReadingOfRun];
+type Row = readonly [stream: number, ...reading: StreamReading];
 /** By own number. */
 type Rows = ReadonlyMap<number, Row>;
 

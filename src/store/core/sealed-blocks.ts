@@ -4,24 +4,24 @@ import {
   merged,
   orderOf,
   pick,
-  type ReadingOfRun,
-  type Readings,
+  type ReadingColumns,
   readingAt,
+  type StreamReading,
   within,
 } from "../sealed-block.ts";
-import { ofRun, type RunPlace } from "./run.ts";
+import { ofStreamSeries, type StreamSeries } from "./run.ts";
 import { spanStart, widths_ms } from "./span-widths.ts";
 import type { Between } from "./time-spans.ts";
 import { objects, rowsOf, type Statement, type Work } from "./work.ts";
 
 /** Sealed readings of a run that follow each other, as a row of `sealed_readings`: see ../README.md. */
-export interface Block extends BlockKey {
+export interface CompressedBlock extends BlockKey {
   readonly last_stamp: number;
   readonly count: number;
   readonly min_seq: number;
   readonly max_seq: number;
   /** Its readings, decoded anew with each call. */
-  readings(): Readings;
+  readings(): ReadingColumns;
 }
 
 /** The first reading of a block. */
@@ -31,17 +31,17 @@ interface BlockKey {
 }
 
 /** A walk over the blocks of a run that have readings in a stretch of time, in either direction. Few are read at first, and more the longer it goes on. */
-export class BlockWalk {
-  readonly #run: RunPlace;
+export class BlockReader {
+  readonly #run: StreamSeries;
   readonly #step: 1 | -1;
   readonly #bounds: readonly number[];
   #after: BlockKey | undefined;
-  #found: readonly Block[] = [];
+  #found: readonly CompressedBlock[] = [];
   #at = 0;
   #asked = blocks_first;
   #ended: boolean;
 
-  constructor(run: RunPlace, { from_ms, before_ms }: Between, step: 1 | -1) {
+  constructor(run: StreamSeries, { from_ms, before_ms }: Between, step: 1 | -1) {
     const end_ms = Math.min(before_ms, run.sealed_before);
     this.#run = run;
     this.#step = step;
@@ -51,7 +51,7 @@ export class BlockWalk {
   }
 
   /** The next block; undefined at the end. */
-  *next(): Work<Block | undefined> {
+  *next(): Work<CompressedBlock | undefined> {
     if (this.#at === this.#found.length && !this.#ended) yield* this.#more();
     const block = this.#found[this.#at];
     this.#at += 1;
@@ -75,7 +75,7 @@ export class BlockWalk {
 /** Parameters of these: the stream, the series, the home, where the first block may begin, the end of the stretch, its beginning, the block before, and a limit. */
 function blocksSql(isBeyond: ">" | "<", order: "ASC" | "DESC"): string {
   return `SELECT ${blockColumns} FROM sealed_readings
-    WHERE ${ofRun} AND stamp >= $4 AND stamp < $5 AND last_stamp >= $6 AND (stamp, seq) ${isBeyond} ($7, $8)
+    WHERE ${ofStreamSeries} AND stamp >= $4 AND stamp < $5 AND last_stamp >= $6 AND (stamp, seq) ${isBeyond} ($7, $8)
     ORDER BY stamp ${order}, seq ${order} LIMIT $9`;
 }
 
@@ -85,10 +85,10 @@ const descending = blocksSql("<", "DESC");
 
 /** The blocks of some streams that may have readings with numbers from `least` to `most`, with their streams. */
 export function* blocksNumbered(
-  { series, home }: Pick<RunPlace, "series" | "home">,
+  { series, home }: Pick<StreamSeries, "series" | "home">,
   streams: readonly number[],
   { least, most }: { least: number; most: number },
-): Work<(Block & { readonly stream: number })[]> {
+): Work<(CompressedBlock & { readonly stream: number })[]> {
   const text = `SELECT stream, ${blockColumns} FROM sealed_readings
     WHERE stream = ANY ($1::bigint[]) AND series = $2 AND home = $3 AND max_seq >= $4 AND min_seq <= $5`;
   const rows = yield* rowsOf(
@@ -98,7 +98,7 @@ export function* blocksNumbered(
 }
 
 /** Adds readings in any order to the sealed ones of a run; all are of stamps below `sealed_before`. */
-export function* addSealed(run: RunPlace, readings: Readings): Work<void> {
+export function* addCompressed(run: StreamSeries, readings: ReadingColumns): Work<void> {
   const order = orderOf(readings);
   const stampAt = (index: number) => readings.stamp_ms[index] as number;
   for (const [start_ms, indexes] of Map.groupBy(order, (index) =>
@@ -112,21 +112,29 @@ export function* addSealed(run: RunPlace, readings: Readings): Work<void> {
   }
 }
 
-type KnownBlock = BlockKey & Pick<Block, "last_stamp" | "count">;
+type KnownBlock = BlockKey & Pick<CompressedBlock, "last_stamp" | "count">;
 
-function* keysIn({ stream, series, home }: RunPlace, { from_ms, before_ms }: Between): Work<KnownBlock[]> {
+function* keysIn(
+  { stream, series, home }: StreamSeries,
+  { from_ms, before_ms }: Between,
+): Work<KnownBlock[]> {
   const text = `SELECT stamp, seq, last_stamp, count FROM sealed_readings
-    WHERE ${ofRun} AND stamp >= $4 AND stamp < $5 ORDER BY stamp, seq`;
+    WHERE ${ofStreamSeries} AND stamp >= $4 AND stamp < $5 ORDER BY stamp, seq`;
   return yield* rowsOf(objects<KnownBlock>(text, stream, series, home, from_ms, before_ms));
 }
 
 /** The place of the last block that begins at or before a reading; -1: none does. */
-function placeOf(keys: readonly BlockKey[], { stamp_ms, seq }: Readings, index: number): number {
+function placeOf(keys: readonly BlockKey[], { stamp_ms, seq }: ReadingColumns, index: number): number {
   const [stamp, number] = [stamp_ms[index] as number, seq[index] as number];
   return keys.findLastIndex((key) => key.stamp < stamp || (key.stamp === stamp && key.seq <= number));
 }
 
-function* addToBlock(run: RunPlace, keys: readonly KnownBlock[], place: number, added: Readings): Work<void> {
+function* addToBlock(
+  run: StreamSeries,
+  keys: readonly KnownBlock[],
+  place: number,
+  added: ReadingColumns,
+): Work<void> {
   const key = keys[place];
   const follows =
     key === undefined || (place === keys.length - 1 && (added.stamp_ms[0] as number) > key.last_stamp);
@@ -142,16 +150,16 @@ function* addToBlock(run: RunPlace, keys: readonly KnownBlock[], place: number, 
   yield* putBlocks(run, all, follows ? block_readings : Math.ceil(all.seq.length / parts));
 }
 
-function* blockAt(run: RunPlace, { stamp, seq }: BlockKey): Work<Block> {
+function* blockAt(run: StreamSeries, { stamp, seq }: BlockKey): Work<CompressedBlock> {
   const { stream, series, home } = run;
-  const text = `SELECT ${blockColumns} FROM sealed_readings WHERE ${ofRun} AND stamp = $4 AND seq = $5`;
+  const text = `SELECT ${blockColumns} FROM sealed_readings WHERE ${ofStreamSeries} AND stamp = $4 AND seq = $5`;
   const [row] = yield* rowsOf(objects<BlockRow>(text, stream, series, home, stamp, seq));
   if (row === undefined)
     throw new Error(`there is no block ${stamp} ${seq} of ${series} of stream ${stream}`);
   return blockOf(run, row);
 }
 
-function* putBlocks(run: RunPlace, readings: Readings, size: number): Work<void> {
+function* putBlocks(run: StreamSeries, readings: ReadingColumns, size: number): Work<void> {
   const { stream, series, home } = run;
   const puts: Statement[] = [];
   for (let from = 0; from < readings.seq.length; from += size) {
@@ -167,7 +175,7 @@ function* putBlocks(run: RunPlace, readings: Readings, size: number): Work<void>
 const putSql = `INSERT INTO sealed_readings (stream, series, home, stamp, seq, last_stamp, count, min_seq, max_seq, readings)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
-function slice({ stamp_ms, seq, values }: Readings, from: number, before: number): Readings {
+function slice({ stamp_ms, seq, values }: ReadingColumns, from: number, before: number): ReadingColumns {
   return {
     stamp_ms: stamp_ms.slice(from, before),
     seq: seq.slice(from, before),
@@ -175,15 +183,19 @@ function slice({ stamp_ms, seq, values }: Readings, from: number, before: number
   };
 }
 
-function* removeBlock({ stream, series, home }: RunPlace, { stamp, seq }: BlockKey): Work<void> {
-  const text = `DELETE FROM sealed_readings WHERE ${ofRun} AND stamp = $4 AND seq = $5`;
+function* removeBlock({ stream, series, home }: StreamSeries, { stamp, seq }: BlockKey): Work<void> {
+  const text = `DELETE FROM sealed_readings WHERE ${ofStreamSeries} AND stamp = $4 AND seq = $5`;
   yield objects(text, stream, series, home, stamp, seq);
 }
 
 /** Removes sealed readings of a stretch of time, all or those with numbers in `numbers`; answers how many there were. */
-export function* removeSealed(run: RunPlace, of: Between, numbers?: ReadonlySet<number>): Work<number> {
+export function* removeCompressed(
+  run: StreamSeries,
+  of: Between,
+  numbers?: ReadonlySet<number>,
+): Work<number> {
   let removed = 0;
-  const walk = new BlockWalk(run, of, 1);
+  const walk = new BlockReader(run, of, 1);
   for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next()) {
     const readings = block.readings();
     const [start, end] = within(readings, of.from_ms, of.before_ms);
@@ -199,13 +211,13 @@ export function* removeSealed(run: RunPlace, of: Between, numbers?: ReadonlySet<
 }
 
 /** Calls `take` for the sealed readings of a run in a stretch of time, one after the other, as long as it answers true. */
-export function* eachSealed(
-  run: RunPlace,
+export function* eachCompressed(
+  run: StreamSeries,
   of: Between,
   step: 1 | -1,
-  take: (reading: ReadingOfRun) => boolean,
+  take: (reading: StreamReading) => boolean,
 ): Work<void> {
-  const walk = new BlockWalk(run, of, step);
+  const walk = new BlockReader(run, of, step);
   for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next()) {
     const readings = block.readings();
     const [start, end] = within(readings, of.from_ms, Math.min(of.before_ms, run.sealed_before));
@@ -214,11 +226,11 @@ export function* eachSealed(
   }
 }
 
-interface BlockRow extends Omit<Block, "readings"> {
+interface BlockRow extends Omit<CompressedBlock, "readings"> {
   readonly readings: Uint8Array;
 }
 
-function blockOf({ series }: Pick<RunPlace, "series">, { readings, ...row }: BlockRow): Block {
+function blockOf({ series }: Pick<StreamSeries, "series">, { readings, ...row }: BlockRow): CompressedBlock {
   return { ...row, readings: () => decodeBlock(series, readings) };
 }
 

@@ -2,15 +2,15 @@ import { day_ms } from "../../durations.ts";
 import { readingsOf } from "../sealed-block.ts";
 import type { Homes } from "./homes.ts";
 import { type ReadingKey, rowsAfter } from "./readings.ts";
-import { makeTotals, ofRun, placesOf, type RunPlace } from "./run.ts";
-import { addSealed, BlockWalk } from "./sealed-blocks.ts";
+import { makeTotals, ofStreamSeries, placesOf, type StreamSeries } from "./run.ts";
+import { addCompressed, BlockReader } from "./sealed-blocks.ts";
 import { arrays, change, firstOf, hold, objects, rowsOf, type Work } from "./work.ts";
 
 /**
  * Seals readings of a home with stamps below `before_ms`, about `sealed_at_once` of them: the work of one transaction. Answers how many it sealed,
  * and whether there are more.
  */
-export function* sealSome(
+export function* compressSome(
   homes: Homes,
   home: number,
   before_ms: number,
@@ -22,7 +22,7 @@ export function* sealSome(
   const text = `SELECT stream, series, sealed_before FROM totals
     WHERE stream = ANY ($1::bigint[]) AND home = $2 AND newest_stamp >= sealed_before ORDER BY stream, series`;
   const runs = yield* rowsOf(
-    objects<Pick<RunPlace, "stream" | "series" | "sealed_before">>(text, streams.flat(), own),
+    objects<Pick<StreamSeries, "stream" | "series" | "sealed_before">>(text, streams.flat(), own),
   );
   let sealed = 0;
   for (const run of runs) {
@@ -35,7 +35,7 @@ export function* sealSome(
 }
 
 /** The stamp that some rows of a run lie below: about `most`, and at least those of one millisecond. */
-function* endOf(run: RunPlace, before_ms: number, most: number): Work<number> {
+function* endOf(run: StreamSeries, before_ms: number, most: number): Work<number> {
   const { homes, series, stream, home, sealed_before } = run;
   const text = `SELECT stamp FROM ${series}
     WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4 ORDER BY stamp LIMIT 1 OFFSET $5`;
@@ -47,7 +47,7 @@ function* endOf(run: RunPlace, before_ms: number, most: number): Work<number> {
 }
 
 /** Makes sealed readings of all rows of a run with stamps below `before_ms`; answers how many. */
-function* sealRun(run: RunPlace, before_ms: number): Work<number> {
+function* sealRun(run: StreamSeries, before_ms: number): Work<number> {
   const { homes, series, stream, home, sealed_before } = run;
   let sealed = 0;
   let after: ReadingKey = [sealed_before, 0];
@@ -55,7 +55,7 @@ function* sealRun(run: RunPlace, before_ms: number): Work<number> {
     const rows = yield* rowsOf(rowsAfter(run, { after, before_ms, limit: rows_at_once }));
     const last = rows.at(-1);
     if (last === undefined) break;
-    yield* addSealed({ ...run, sealed_before: before_ms }, readingsOf(series, rows));
+    yield* addCompressed({ ...run, sealed_before: before_ms }, readingsOf(series, rows));
     sealed += rows.length;
     after = [last[0], last[1]];
     if (rows.length < rows_at_once) break;
@@ -71,15 +71,15 @@ function* sealRun(run: RunPlace, before_ms: number): Work<number> {
   return sealed;
 }
 
-function* setSealed({ series, stream, home }: RunPlace, sealed_before: number): Work<void> {
+function* setSealed({ series, stream, home }: StreamSeries, sealed_before: number): Work<void> {
   yield* change(
-    `UPDATE totals SET sealed_before = $4 WHERE ${ofRun}`,
+    `UPDATE totals SET sealed_before = $4 WHERE ${ofStreamSeries}`,
     ...[stream, series, home, sealed_before],
   );
 }
 
 /** Gives the sealed readings of a run to another stream of the home, which is to get its rows too. What both have up to there is sealed then. */
-export function* giveSealed(giver: RunPlace, into: number): Work<void> {
+export function* giveCompressed(giver: StreamSeries, into: number): Work<void> {
   const { homes, series, home, stream } = giver;
   const taker = (yield* placesOf(homes, { series, home, streams: [into] })).get(into) ?? {
     ...giver,
@@ -91,10 +91,10 @@ export function* giveSealed(giver: RunPlace, into: number): Work<void> {
   yield* makeTotals(taker);
   yield* sealRun(giver, sealed_before);
   yield* sealRun(taker, sealed_before);
-  const walk = new BlockWalk({ ...giver, sealed_before }, { from_ms: 0, before_ms: sealed_before }, 1);
+  const walk = new BlockReader({ ...giver, sealed_before }, { from_ms: 0, before_ms: sealed_before }, 1);
   for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next())
-    yield* addSealed({ ...taker, sealed_before }, block.readings());
-  yield* change(`DELETE FROM sealed_readings WHERE ${ofRun}`, ...[stream, series, home]);
+    yield* addCompressed({ ...taker, sealed_before }, block.readings());
+  yield* change(`DELETE FROM sealed_readings WHERE ${ofStreamSeries}`, ...[stream, series, home]);
   yield* setSealed(taker, sealed_before);
 }
 
@@ -114,4 +114,4 @@ const sealed_at_once = 16_384;
 /** Rows in memory at once. */
 const rows_at_once = 4_096;
 /** Transactions after a report: what is left is sealed after the next ones. */
-export const seals_a_report_max = 16;
+export const compressions_a_report_max = 16;

@@ -1,5 +1,5 @@
 import type { RecordType } from "../../records/record-table.ts";
-import { namesIn, type Seen } from "../../records/seen.ts";
+import { namesIn, type Visible } from "../../records/seen.ts";
 import type { Homes } from "./homes.ts";
 import { columnOf } from "./record-columns.ts";
 import type { Parameter } from "./work.ts";
@@ -16,7 +16,7 @@ const everything: Only = { text: "", parameters: [] };
  * Leaves the records of a type that are seen; its parameters are numbered from `first` on. All that such a record names is seen, and it names something. Of
  * an item that has lived in other homes too, whoever is seen must be named beside it.
  */
-export function onlySeen(homes: Homes, type: RecordType, seen: Seen | undefined, first: number): Only {
+export function onlyVisible(homes: Homes, type: RecordType, seen: Visible | undefined, first: number): Only {
   if (seen === undefined) return everything;
   const names = namesIn(type).map(({ field, to }) => ({ to, column: columnOf(type, field, "records.") }));
   const parameters: Parameter[] = [];

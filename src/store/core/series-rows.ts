@@ -1,5 +1,5 @@
 import type { SeriesField, SeriesName, Value } from "../../series.ts";
-import { type Column, type SeriesColumns, valueAt } from "../batch.ts";
+import { type SeriesColumns, type ValueColumn, valueAt } from "../batch.ts";
 import { valueColumns } from "../series-columns.ts";
 import { ReadingRefused } from "../store.ts";
 import { forEverySeries } from "./series-tables.ts";
@@ -46,7 +46,7 @@ export function byDevice(device: Float64Array, from: number, devices: number): U
 export function refuseMisfits(series: SeriesName, columns: SeriesColumns, from: number): void {
   const rules = rulesOf[series];
   for (let place = 0; place < rules.length; place += 1) {
-    const values = columns.values[place] as Column;
+    const values = columns.values[place] as ValueColumn;
     const fits = rules[place] as Rule;
     for (let index = from; index < columns.seq.length; index += 1) {
       if (fits(valueAt(values, index))) continue;

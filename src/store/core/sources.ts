@@ -1,11 +1,11 @@
 import { type KnownSource, refuseForeign } from "../batch-acceptance.ts";
 import type { HeldEpoch, Sender } from "../central-store.ts";
-import { type NumberRun, OwnNumbers } from "../own-numbers.ts";
+import { type NumberStretch, OwnNumbers } from "../own-numbers.ts";
 import { requireEpoch } from "./quotas.ts";
 import { arrays, change, firstOf, hold, objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** Stored facts of an epoch; undefined where nothing of it has come yet. Locks nothing. */
-export function* sourceOf(epoch: string): Work<Source | undefined> {
+export function* sourceOf(epoch: string): Work<HeldSource | undefined> {
   const home = yield* ownerOf(epoch);
   if (home === undefined) return undefined;
   yield* reach([home]);
@@ -19,7 +19,7 @@ export function* sourceOf(epoch: string): Work<Source | undefined> {
  * The same, made if it is new. The home is held until the transaction ends: who else has something of it waits.
  * @throws BatchRefused where the epoch belongs to another home
  */
-export function* holdSource(epoch: string, sender: Sender): Work<Source> {
+export function* holdSource(epoch: string, sender: Sender): Work<HeldSource> {
   const { home } = sender;
   yield* hold({ home });
   const find = objects<SourceRow>(`SELECT ${facts} FROM sources WHERE home = $1 AND epoch = $2`, home, epoch);
@@ -50,10 +50,10 @@ export function* holdSource(epoch: string, sender: Sender): Work<Source> {
 
 /** Notes that an epoch is held up to `run.to_seq`, with the numbers of its newest batch, which follow on the newest of the home. */
 export function* noteHeld(
-  { home, epoch }: Source,
-  run: NumberRun,
+  { home, epoch }: HeldSource,
+  run: NumberStretch,
   what: {
-    readonly newest: NewestRun | undefined;
+    readonly newest: NewestStretch | undefined;
     readonly first_seq: number;
     readonly digest: string | undefined;
     readonly at_ms: number;
@@ -86,16 +86,16 @@ export function* noteHeld(
 }
 
 /** The run of the newest numbers of a home, which is held; undefined where it has none. Readings that its gateways have lost have numbers too. */
-export function* newestRun(home: number): Work<NewestRun | undefined> {
+export function* newestStretch(home: number): Work<NewestStretch | undefined> {
   return yield* firstOf(
-    objects<NewestRun>(
+    objects<NewestStretch>(
       "SELECT epoch, first_own, from_seq, to_seq FROM batches WHERE home = $1 ORDER BY first_own DESC LIMIT 1",
       home,
     ),
   );
 }
 
-export interface NewestRun extends NumberRun {
+export interface NewestStretch extends NumberStretch {
   readonly epoch: string;
 }
 
@@ -106,9 +106,9 @@ export function* numbersGiven(): Work<number> {
 }
 
 /** Which of our numbers stand for which of the epoch's. */
-export function* numbersOf({ home, epoch }: Source): Work<OwnNumbers> {
+export function* numbersOf({ home, epoch }: HeldSource): Work<OwnNumbers> {
   const runs = yield* rowsOf(
-    objects<NumberRun>(
+    objects<NumberStretch>(
       "SELECT first_own, from_seq, to_seq FROM batches WHERE home = $1 AND epoch = $2 ORDER BY from_seq",
       home,
       epoch,
@@ -127,7 +127,7 @@ export function* heldOf(epochs: readonly string[]): Work<HeldEpoch[]> {
   return held;
 }
 
-export interface Source extends KnownSource {
+export interface HeldSource extends KnownSource {
   readonly epoch: string;
   readonly held_note: number;
 }
@@ -143,7 +143,7 @@ interface SourceRow {
   readonly held_note: number;
 }
 
-function known({ first_seq, digest, ...row }: SourceRow): Source {
+function known({ first_seq, digest, ...row }: SourceRow): HeldSource {
   return { ...row, first_seq: first_seq ?? undefined, digest: digest ?? undefined };
 }
 

@@ -3,26 +3,26 @@ import { spanStart, undivided_max, widths_ms } from "./span-widths.ts";
 import { putReturning, type Work } from "./work.ts";
 
 /** A series of a stream. */
-export interface Run {
+export interface SeriesKey {
   readonly series: SeriesName;
   readonly stream: number;
 }
 
 /** Readings of a run. */
-export interface Added extends Run {
+export interface AddedReadings extends SeriesKey {
   readonly stamps_ms: number[];
   readonly numbers: number[];
 }
 
 /** Adds readings of a home to the counts of their spans; answers the spans that were not divided, and have grown too large for that. */
-export function* countedIn(added: readonly Added[], home: number): Work<Span[]> {
-  const grown: Span[] = [];
+export function* countedIn(added: readonly AddedReadings[], home: number): Work<CountedSpan[]> {
+  const grown: CountedSpan[] = [];
   let parts = added;
   for (const [level, width] of widths_ms.entries()) {
     const spans = parts.flatMap((part) => spansOf(part, level));
     if (spans.length === 0) break;
     const counts = yield* addedTo(spans, width, home);
-    const divided: Span[] = [];
+    const divided: CountedSpan[] = [];
     for (const span of spans) {
       const count = counts.get(`${nameOf(span)} ${span.start_ms}`) as number;
       const before = count - span.numbers.length;
@@ -35,16 +35,16 @@ export function* countedIn(added: readonly Added[], home: number): Work<Span[]> 
   return grown;
 }
 
-export interface Span extends Added {
+export interface CountedSpan extends AddedReadings {
   readonly start_ms: number;
   readonly level: number;
 }
 
 /** The spans that readings lie in. Those that follow each other are mostly in the same one. */
-function spansOf(part: Added, level: number): Span[] {
+function spansOf(part: AddedReadings, level: number): CountedSpan[] {
   const width = widths_ms[level] as number;
-  const spans = new Map<number, Span>();
-  let last: Span | undefined;
+  const spans = new Map<number, CountedSpan>();
+  let last: CountedSpan | undefined;
   for (const [index, stamp_ms] of part.stamps_ms.entries()) {
     if (last === undefined || stamp_ms < last.start_ms || stamp_ms >= last.start_ms + width) {
       const start_ms = spanStart(stamp_ms, width);
@@ -57,7 +57,7 @@ function spansOf(part: Added, level: number): Span[] {
 }
 
 /** Adds to the counts of spans of a width; answers what they are then, by run and start. */
-function* addedTo(spans: readonly Span[], width: number, home: number): Work<Map<string, number>> {
+function* addedTo(spans: readonly CountedSpan[], width: number, home: number): Work<Map<string, number>> {
   const rows = yield* putReturning<[stream: number, series: SeriesName, start_ms: number, count: number]>({
     put: "counts",
     columns: countsColumns,
@@ -83,15 +83,15 @@ export function bounds(numbers: readonly number[]): [least: number, most: number
   return [least, most];
 }
 
-export function nameOf({ series, stream }: Run): string {
+export function nameOf({ series, stream }: SeriesKey): string {
   return `${series} ${stream}`;
 }
 
-export function noneOf({ series, stream }: Run): Added {
+export function noneOf({ series, stream }: SeriesKey): AddedReadings {
   return { series, stream, stamps_ms: [], numbers: [] };
 }
 
-export function addTo({ stamps_ms, numbers }: Added, stamp_ms: number, number: number): void {
+export function addTo({ stamps_ms, numbers }: AddedReadings, stamp_ms: number, number: number): void {
   stamps_ms.push(stamp_ms);
   numbers.push(number);
 }

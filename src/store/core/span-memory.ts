@@ -1,5 +1,5 @@
 import { RecentlyUsed } from "../../recently-used.ts";
-import { ofRun, type Run, versionOf } from "./run.ts";
+import { ofStreamSeries, type PlacedSeries, versionOf } from "./run.ts";
 import { widths_ms } from "./span-widths.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
@@ -17,7 +17,7 @@ export class SpanMemory {
   });
 
   /** The spans of a width that begin from `from_ms` on and before `before_ms`, oldest first, at the moment of the run. */
-  *read(run: Run, width: number, from_ms: number, before_ms: number): Work<readonly SpanCount[]> {
+  *read(run: PlacedSeries, width: number, from_ms: number, before_ms: number): Work<readonly SpanCount[]> {
     if (width < coarse_ms) return yield* this.#spans(run, [width, width], from_ms, before_ms);
     // The spans of two years are some 400: read in one go, they are what most pages need.
     const all = yield* this.#spans(run, [coarse_ms, Number.MAX_SAFE_INTEGER], 0, Number.MAX_SAFE_INTEGER);
@@ -25,7 +25,7 @@ export class SpanMemory {
   }
 
   *#spans(
-    run: Run,
+    run: PlacedSeries,
     widths: [number, number],
     from_ms: number,
     before_ms: number,
@@ -37,7 +37,7 @@ export class SpanMemory {
     const { stream, series, home } = run;
     const spans = yield* rowsOf(
       objects<SpanCount>(
-        `SELECT width, start, count FROM counts WHERE ${ofRun} AND width >= $4 AND width <= $5 AND start >= $6 AND start < $7 ORDER BY width, start`,
+        `SELECT width, start, count FROM counts WHERE ${ofStreamSeries} AND width >= $4 AND width <= $5 AND start >= $6 AND start < $7 ORDER BY width, start`,
         ...[stream, series, home, ...widths, from_ms, before_ms],
       ),
     );

@@ -5,7 +5,7 @@ import { recordsWith } from "./records.ts";
 import { arrays, change, put, rowsOf, type Work } from "./work.ts";
 
 /** A time in which an item lived in a home, unix milliseconds, the end not included. */
-export interface Stay {
+export interface Placement {
   readonly home: number;
   readonly from_ms: number;
   readonly before_ms: number;
@@ -14,7 +14,7 @@ export interface Stay {
 /** Since ever and for ever. */
 export const always = { from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER } as const;
 
-export function putStays(stays: readonly (Stay & { readonly item: number })[]): Work<void> {
+export function putPlacements(stays: readonly (Placement & { readonly item: number })[]): Work<void> {
   return put({
     put: "stays",
     columns: { item: "bigint", from_ms: "bigint", before_ms: "bigint", home: "bigint" },
@@ -27,7 +27,7 @@ export function putStays(stays: readonly (Stay & { readonly item: number })[]): 
 export const movedItems = "CREATE TEMP TABLE moved_items (key BIGINT PRIMARY KEY)";
 
 /** Makes the stays of the items that an import changes or names anew, from the records as they are now; at a gateway every item lives in its home. */
-export function* renewStays(homes: Homes): Work<void> {
+export function* renewPlacements(homes: Homes): Work<void> {
   yield* change(findMoved);
   yield* change("ANALYZE moved_items");
   let after = 0;
@@ -38,9 +38,11 @@ export function* renewStays(homes: Homes): Work<void> {
     const read = items.map(([key, text]) => ({ key, item: JSON.parse(text) as Item }));
     const recorded = homes.one ? new Map() : yield* recordedStays(read.map(({ item }) => item.itemid));
     yield* change("DELETE FROM stays WHERE item = ANY ($1::bigint[])", keys);
-    yield* putStays(
+    yield* putPlacements(
       read.flatMap(({ key, item }) => {
-        const stays = homes.one ? [{ home: 0, ...always }] : staysIn(item, recorded.get(item.itemid) ?? []);
+        const stays = homes.one
+          ? [{ home: 0, ...always }]
+          : placementsIn(item, recorded.get(item.itemid) ?? []);
         return stays.map((stay) => ({ item: key, ...stay }));
       }),
     );
@@ -61,7 +63,7 @@ export function* settleUnplaced(items: readonly number[]): Work<void> {
 }
 
 /** A record of the inventory of a home, times in unix seconds. */
-export interface RecordedStay {
+export interface RecordedPlacement {
   readonly homeid: number;
   readonly item: number;
   readonly start: number | null;
@@ -73,7 +75,7 @@ export interface RecordedStay {
  * was last taken out of any, unless a record says that it is there. A stay ends where the next one begins. The first reaches back to ever, because a
  * device is often heard before it is written down.
  */
-export function staysIn(item: Item, recorded: readonly RecordedStay[]): Stay[] {
+export function placementsIn(item: Item, recorded: readonly RecordedPlacement[]): Placement[] {
   const { currenthomeid, currenthomestart } = item;
   const said = recorded.map(({ homeid, start, stop }) => ({ home: homeid, start: start ?? 0, stop }));
   const isThere = said.some(({ home, stop }) => home === currenthomeid && stop === null);
@@ -96,9 +98,9 @@ export function staysIn(item: Item, recorded: readonly RecordedStay[]): Stay[] {
   return stays.filter(({ from_ms, before_ms }) => from_ms < before_ms);
 }
 
-function* recordedStays(itemids: readonly number[]): Work<Map<number, RecordedStay[]>> {
+function* recordedStays(itemids: readonly number[]): Work<Map<number, RecordedPlacement[]>> {
   const stays = yield* recordsWith("home_inventory", "item", itemids);
-  return Map.groupBy(stays as readonly unknown[] as readonly RecordedStay[], ({ item }) => item);
+  return Map.groupBy(stays as readonly unknown[] as readonly RecordedPlacement[], ({ item }) => item);
 }
 
 const findMoved = `

@@ -1,4 +1,4 @@
-import { itemSeenFrom } from "../../records/seen.ts";
+import { itemVisibleFrom } from "../../records/seen.ts";
 import type { RecordStore } from "../record-store.ts";
 import type { Erasures, Overview, Store } from "../store.ts";
 import { arrivals } from "./arrivals.ts";
@@ -22,13 +22,13 @@ import {
   recordsOfOwner,
   recordsOfType,
   recordsWith,
-  seenWith,
+  visibleWith,
 } from "./records.ts";
 import { SpanMemory } from "./span-memory.ts";
-import { thinned } from "./thinned.ts";
+import { downsampled } from "./thinned.ts";
 import { allTokens, tokenWith } from "./tokens.ts";
 import { arrays, type Database, firstOf, type Work } from "./work.ts";
-import type { Given, WriteName, Written } from "./writes.ts";
+import type { WriteArguments, WriteName, Written } from "./writes.ts";
 
 /** The parts of a store. */
 export interface StoreParts {
@@ -51,7 +51,7 @@ export interface StoreDatabase extends Database {
 /** The one that changes a store. */
 export interface StoreWriter {
   /** Does a change in one transaction, which is on disk when it resolves; nothing is changed when it rejects. */
-  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>>;
+  write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>>;
   importRecords: RecordStore["importRecords"];
   erase: Erasures["erase"];
   takeErasures: Erasures["takeErasures"];
@@ -68,21 +68,21 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     itemTypes: (of) => database.read(() => itemTypes(homes.seen(of))),
     items: async (kind, window) => {
       const items = await database.read(() => itemsOfKind(kind, seen(window)));
-      return items.map((item) => itemSeenFrom(window.homes, item));
+      return items.map((item) => itemVisibleFrom(window.homes, item));
     },
     itemsIn: read(itemsIn),
     item: async (kind, name, of) => {
       const item = await database.read(() => itemNamed(kind, name, homes.seen(of)));
-      return item && { ...item, record: itemSeenFrom(of, item.record) };
+      return item && { ...item, record: itemVisibleFrom(of, item.record) };
     },
     itemOverviews: async (of) => {
       const overviews = await database.snapshot(() => itemOverviews(homes, homes.seen(of)));
-      return overviews.map((one) => ({ ...one, record: itemSeenFrom(of, one.record) }));
+      return overviews.map((one) => ({ ...one, record: itemVisibleFrom(of, one.record) }));
     },
     givenNames: read((home?: number) => givenNames(homes, home)),
     itemState: async (item, of) => {
       const state = await database.snapshot(() => itemState(homes, item, homes.seen(of)));
-      return state && { ...state, record: itemSeenFrom(of, state.record) };
+      return state && { ...state, record: itemVisibleFrom(of, state.record) };
     },
     page: (request) => database.page(() => page(homes, memory, seen(request))),
     markedPage: (request, keptAs) =>
@@ -92,9 +92,9 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
     arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),
     heldEpochs: (of) => database.snapshot(() => epochsOf(homes, homes.seen(of))),
-    thinned: (request) => thinned(database, homes, seen(request)),
+    downsampled: (request) => downsampled(database, homes, seen(request)),
     coverage: (request) => database.snapshot(() => coverage(seen(request))),
-    seen: (binding) => database.snapshot(() => seenWith(homes, binding)),
+    visible: (binding) => database.snapshot(() => visibleWith(homes, binding)),
     records: (type, seen) => database.read(() => recordsOfType(homes, type, seen)),
     record: (type, number, seen) => database.read(() => recordNumbered(homes, type, number, seen)),
     recordsOf: (type, owner, seen) => database.snapshot(() => recordsOfOwner(homes, type, owner, seen)),

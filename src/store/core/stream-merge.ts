@@ -2,7 +2,7 @@ import { type SeriesName, seriesNames } from "../../series.ts";
 import { recountAll } from "./count-spans.ts";
 import type { Homes } from "./homes.ts";
 import { seriesOfStream } from "./run.ts";
-import { giveSealed } from "./sealing.ts";
+import { giveCompressed } from "./sealing.ts";
 import { arrays, change, objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** Everything that is kept of the stream `from` is to become the stream `into`'s; both are of one home. */
@@ -27,7 +27,7 @@ export function* mergeStreams(homes: Homes, merges: readonly Merge[]): Work<void
 function* mergeSome(homes: Homes, home: number, merges: readonly Merge[]): Work<void> {
   const own = homes.of(home);
   for (const { from, into } of merges)
-    for (const run of yield* seriesOfStream(homes, from, own)) yield* giveSealed(run, into);
+    for (const run of yield* seriesOfStream(homes, from, own)) yield* giveCompressed(run, into);
   yield* rowsOfAll(
     ...merges.flatMap(({ from, into }) => [
       ...seriesNames.map((series) => objects(readingsMove(homes, series), from, into, own)),

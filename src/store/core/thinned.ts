@@ -1,12 +1,12 @@
 import { type SeriesName, seriesOf } from "../../series.ts";
-import { type Column, columnOf } from "../batch.ts";
-import { type Readings, within } from "../sealed-block.ts";
+import { columnOf, type ValueColumn } from "../batch.ts";
+import { type ReadingColumns, within } from "../sealed-block.ts";
 import { type SeriesColumn, valueColumns } from "../series-columns.ts";
-import { steps_max, type Thinned, type ThinnedRequest } from "../thinned.ts";
+import { type Downsampled, type DownsampledRequest, steps_max } from "../thinned.ts";
 import type { Homes } from "./homes.ts";
 import type { ReadingKey } from "./readings.ts";
-import { type Run, runsOf } from "./run.ts";
-import { BlockWalk } from "./sealed-blocks.ts";
+import { type PlacedSeries, placedSeriesOf } from "./run.ts";
+import { BlockReader } from "./sealed-blocks.ts";
 import { quoted } from "./series-tables.ts";
 import { arrays, type Database, firstOf, type Work } from "./work.ts";
 
@@ -16,11 +16,11 @@ import { arrays, type Database, firstOf, type Work } from "./work.ts";
  *
  * @throws RangeError where the request is none that can be answered
  */
-export async function thinned(
+export async function downsampled(
   database: Pick<Database, "page">,
   homes: Homes,
-  request: ThinnedRequest,
-): Promise<Thinned> {
+  request: DownsampledRequest,
+): Promise<Downsampled> {
   const steps = new Steps(checked(request));
   let after: ReadingKey | undefined = [request.from_ms, 0];
   for (;;) {
@@ -33,7 +33,7 @@ export async function thinned(
   }
 }
 
-function checked(request: ThinnedRequest): ThinnedRequest {
+function checked(request: DownsampledRequest): DownsampledRequest {
   const { series, from_ms, before_ms, step_ms, field, mask, only } = request;
   const { fields } = seriesOf(series);
   const sql = fields[field]?.sql;
@@ -49,7 +49,7 @@ function checked(request: ThinnedRequest): ThinnedRequest {
   return request;
 }
 
-function stepsOf({ from_ms, before_ms, step_ms }: ThinnedRequest): number {
+function stepsOf({ from_ms, before_ms, step_ms }: DownsampledRequest): number {
   return Math.max(0, Math.ceil((before_ms - from_ms) / step_ms));
 }
 
@@ -60,7 +60,7 @@ interface Columns {
 }
 
 /** The steps of an answer, which readings are added to. */
-class Steps implements Thinned {
+class Steps implements Downsampled {
   readonly count: Uint32Array;
   readonly nonzero: Uint32Array;
   readonly least: Float64Array;
@@ -69,7 +69,7 @@ class Steps implements Thinned {
   readonly last: Float64Array;
   readonly #mask: number | undefined;
 
-  constructor(request: ThinnedRequest) {
+  constructor(request: DownsampledRequest) {
     const steps = stepsOf(request);
     const none = () => new Float64Array(steps).fill(Number.NaN);
     [this.count, this.nonzero] = [new Uint32Array(steps), new Uint32Array(steps)];
@@ -123,10 +123,10 @@ interface Part {
 }
 
 /** The readings of an item after one, stay by stay: up to `part_readings`, and as many as a block has more. To be read at one moment. */
-function* partAfter(homes: Homes, request: ThinnedRequest, after: ReadingKey): Work<Part> {
+function* partAfter(homes: Homes, request: DownsampledRequest, after: ReadingKey): Work<Part> {
   const columns: Columns[] = [];
   let read = 0;
-  for (const run of (yield* runsOf(homes, request)).reverse()) {
+  for (const run of (yield* placedSeriesOf(homes, request)).reverse()) {
     const from: ReadingKey = run.from_ms > after[0] ? [run.from_ms, 0] : after;
     const before_ms = Math.min(request.before_ms, run.before_ms);
     if (before_ms <= from[0]) continue;
@@ -148,11 +148,15 @@ interface Asked {
 }
 
 /** The sealed ones of a run, whole blocks of them. */
-function* sealedAfter(run: Run, request: ThinnedRequest, { after, before_ms, limit }: Asked): Work<Part> {
+function* sealedAfter(
+  run: PlacedSeries,
+  request: DownsampledRequest,
+  { after, before_ms, limit }: Asked,
+): Work<Part> {
   const [stamp_ms, number] = after;
   const columns: Columns[] = [];
   let read = 0;
-  const walk = new BlockWalk(run, { from_ms: stamp_ms, before_ms }, 1);
+  const walk = new BlockReader(run, { from_ms: stamp_ms, before_ms }, 1);
   for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next()) {
     if (block.last_stamp === stamp_ms && block.max_seq <= number) continue;
     const readings = block.readings();
@@ -170,12 +174,12 @@ function* sealedAfter(run: Run, request: ThinnedRequest, { after, before_ms, lim
 
 /** Readings of a block from one index up to another, as far as they are asked for. */
 function chosen(
-  { series, field, only, from_ms, step_ms }: ThinnedRequest,
-  readings: Readings,
+  { series, field, only, from_ms, step_ms }: DownsampledRequest,
+  readings: ReadingColumns,
   start: number,
   end: number,
 ): Columns {
-  const column = (name: string) => readings.values[placeOf(series, name)] as Column;
+  const column = (name: string) => readings.values[placeOf(series, name)] as ValueColumn;
   const stepOf = (stamp_ms: number) => Math.floor((stamp_ms - from_ms) / step_ms);
   const steps = readings.stamp_ms.subarray(start, end).map(stepOf);
   const fields = (column(field) as Float64Array).subarray(start, end);
@@ -190,7 +194,11 @@ function placeOf(series: SeriesName, name: string): number {
 }
 
 /** Those of a run that are rows. The database makes text of each column, which is read several times as fast as rows are. */
-function* rowsAfter(run: Run, request: ThinnedRequest, { after, before_ms, limit }: Asked): Work<Part> {
+function* rowsAfter(
+  run: PlacedSeries,
+  request: DownsampledRequest,
+  { after, before_ms, limit }: Asked,
+): Work<Part> {
   const { homes, series, stream, home, sealed_before } = run;
   const { field, only, from_ms, step_ms } = request;
   if (before_ms <= sealed_before) return { columns: [], read: 0 };

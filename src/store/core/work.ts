@@ -4,10 +4,10 @@ import type { SeriesRows } from "./series-rows.ts";
  * Work on a database, written once for SQLite and PostgreSQL: a generator that yields steps and is handed what comes of each. SQLite does
  * all of them in one go, so that nothing comes between; PostgreSQL sends them over a connection. `yield*` stands where `await` would.
  */
-export type Work<Result> = Generator<Step, Result, unknown>;
+export type Work<Result> = Generator<DatabaseStep, Result, unknown>;
 
 /** One thing that a database does for work, or several that do not wait for each other: each store's runner has a method for each kind. */
-export type Step = Statement | Put | PutReadings | Lock | Reach | readonly Step[];
+export type DatabaseStep = Statement | Put | PutReadings | Lock | Reach | readonly DatabaseStep[];
 
 /**
  * A statement, in the SQL of PostgreSQL as far as SQLite has it too; `sqlite/dialect.ts` lists the few spellings that it writes in its own way.
@@ -28,7 +28,7 @@ export type Parameter = number | string | boolean | null | Uint8Array | readonly
 export interface Put {
   readonly put: string;
   /** Columns in the order of the values, with their types. */
-  readonly columns: Readonly<Record<string, ColumnType>>;
+  readonly columns: Readonly<Record<string, SqlType>>;
   readonly rows: readonly (readonly (number | string | null)[])[];
   /** `ON CONFLICT …`, where a row may be there already; no two of `rows` may conflict with each other. */
   readonly conflict: string;
@@ -36,7 +36,7 @@ export interface Put {
   readonly returning?: readonly string[];
 }
 
-export type ColumnType = "bigint" | "text" | "double precision";
+export type SqlType = "bigint" | "text" | "double precision";
 
 /** Inserts readings into the table of their series. */
 export interface PutReadings {

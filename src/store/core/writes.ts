@@ -9,7 +9,7 @@ import { setQuotas } from "./quotas.ts";
 import { receive } from "./receive.ts";
 import { repairDay } from "./repair.ts";
 import { noteReport } from "./reports.ts";
-import { sealSome } from "./sealing.ts";
+import { compressSome } from "./sealing.ts";
 import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
 import type { Work } from "./work.ts";
 
@@ -24,7 +24,7 @@ export function writesOf(homes: Homes) {
     setQuotas,
     putBackup,
     replaceAlerts,
-    seal: (home: number, before_ms: number) => sealSome(homes, home, before_ms),
+    seal: (home: number, before_ms: number) => compressSome(homes, home, before_ms),
     receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),
     repairDay: (request: DayReadings, batch: Batch, sender: Sender) =>
       repairDay(homes, request, batch, sender),
@@ -33,7 +33,7 @@ export function writesOf(homes: Homes) {
 
 export type Writes = ReturnType<typeof writesOf>;
 export type WriteName = keyof Writes;
-export type Given<Name extends WriteName> = Parameters<Writes[Name]>;
+export type WriteArguments<Name extends WriteName> = Parameters<Writes[Name]>;
 export type Written<Name extends WriteName> =
   ReturnType<Writes[Name]> extends Work<infer Result> ? Result : never;
 
@@ -41,7 +41,7 @@ export type Written<Name extends WriteName> =
 export function workOf<Name extends WriteName>(
   writes: Writes,
   name: Name,
-  given: Given<Name>,
+  given: WriteArguments<Name>,
 ): Work<Written<Name>> {
-  return (writes[name] as (...given: Given<Name>) => Work<Written<Name>>)(...given);
+  return (writes[name] as (...given: WriteArguments<Name>) => Work<Written<Name>>)(...given);
 }

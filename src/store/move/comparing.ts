@@ -1,6 +1,6 @@
 import { OperatorError } from "../../errors.ts";
 import { type Ends, type Share, streamsOf } from "./copying.ts";
-import type { Row } from "./move-end.ts";
+import type { MovedRow } from "./move-end.ts";
 import { type MovedTable, readingsIn } from "./moved-tables.ts";
 import { digestOf } from "./ranges.ts";
 
@@ -16,7 +16,7 @@ export async function compare(ends: Ends, share: Share, told: (readings: number)
     const filled = [source, target].map((end) => streamsOf(end, { ...share, table }));
     for (const stream of new Set((await Promise.all(filled)).flat())) {
       const range = { table, home, stream };
-      const hear = (rows: readonly Row[]) => told(readingsIn(table, rows));
+      const hear = (rows: readonly MovedRow[]) => told(readingsIn(table, rows));
       const [here, there] = await Promise.all([
         digestOf(source, range, hear),
         digestOf(target, range, () => {}),

@@ -1,5 +1,5 @@
 import type { MoveEnd, MoveTarget, Piece } from "./move-end.ts";
-import type { Position } from "./move-state.ts";
+import type { MovePosition } from "./move-state.ts";
 import type { MovedTable } from "./moved-tables.ts";
 import { rowsIn } from "./ranges.ts";
 
@@ -23,8 +23,8 @@ export interface Ends {
 export async function copy(
   ends: Ends,
   share: Share,
-  from: Position | undefined,
-  commit: (pieces: readonly Piece[], at: Position | "end") => Promise<void>,
+  from: MovePosition | undefined,
+  commit: (pieces: readonly Piece[], at: MovePosition | "end") => Promise<void>,
 ): Promise<void> {
   let held: Piece[] = [];
   let weight = 0;
@@ -50,8 +50,8 @@ export async function copy(
 async function* piecesOf(
   { source, target }: Ends,
   { tables, home, streams }: Share,
-  from: Position | undefined,
-): AsyncGenerator<Piece & { readonly at: Position }> {
+  from: MovePosition | undefined,
+): AsyncGenerator<Piece & { readonly at: MovePosition }> {
   for (const table of tables) {
     if (from !== undefined && table.name < from.table) continue;
     const backwards = target.newestFirst && table.readings;

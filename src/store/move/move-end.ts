@@ -38,12 +38,12 @@ export interface Piece {
   readonly home?: number;
   readonly stream?: number;
   /** In the order of the table's columns, as they are to be inserted. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly MovedRow[];
 }
 
-export type Row = readonly Cell[];
+export type MovedRow = readonly MovedValue[];
 /** Yes and no are 1 and 0. */
-export type Cell = number | string | Uint8Array | null;
+export type MovedValue = number | string | Uint8Array | null;
 
 /** The columns of a target's table that a piece fills, with its value where all rows have the same. */
 export function filledColumns(

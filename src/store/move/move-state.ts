@@ -1,6 +1,6 @@
 import { OperatorError } from "../../errors.ts";
 import { arrays, change, firstOf, objects, rowsOf, type Work } from "../core/work.ts";
-import type { Cell } from "./move-end.ts";
+import type { MovedValue } from "./move-end.ts";
 
 /** How far a move has come, as it stands in `meta` of its target. What is known of homes stands beside their rows: see `HomeState`. */
 export interface MoveState {
@@ -8,12 +8,12 @@ export interface MoveState {
   readonly epoch: string;
   readonly mark: string;
   /** Of the tables that are of no home: the last row that is held. */
-  readonly at?: Position | "end";
+  readonly at?: MovePosition | "end";
 }
 
 /** How far the rows of a home have come. */
 export interface HomeState {
-  readonly at?: Position | "end";
+  readonly at?: MovePosition | "end";
   /** Its readings that are held. */
   readonly readings: number;
   /** All is held, and was compared. */
@@ -21,10 +21,10 @@ export interface HomeState {
 }
 
 /** The last row that is held: those of the tables before it are, and in its table those of the streams before it. */
-export interface Position {
+export interface MovePosition {
   readonly table: string;
   readonly stream?: number;
-  readonly key: readonly Cell[];
+  readonly key: readonly MovedValue[];
 }
 
 /** The state that is kept in a database; undefined where nothing is being moved into it. */

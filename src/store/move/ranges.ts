@@ -1,7 +1,7 @@
 import { quoted } from "../core/series-tables.ts";
 import { arrays, type Parameter, rowsOf } from "../core/work.ts";
 import { SetDigest } from "../reading-digest.ts";
-import type { Cell, MoveEnd, Row } from "./move-end.ts";
+import type { MovedRow, MovedValue, MoveEnd } from "./move-end.ts";
 import type { MovedTable } from "./moved-tables.ts";
 
 /** Rows of a table that are read along its key. */
@@ -13,14 +13,14 @@ export interface Range {
   /** Against the order of the key. */
   readonly backwards?: boolean;
   /** The key of the last row that is not wanted any more. */
-  readonly after?: readonly Cell[];
+  readonly after?: readonly MovedValue[];
 }
 
 /** The rows of a range, some thousand at a time, each with the key of the last. */
 export async function* rowsIn(
   end: MoveEnd,
   range: Range,
-): AsyncGenerator<{ readonly rows: readonly Row[]; readonly last: readonly Cell[] }> {
+): AsyncGenerator<{ readonly rows: readonly MovedRow[]; readonly last: readonly MovedValue[] }> {
   const { table } = range;
   const places = table.key.map((name) => table.columns.indexOf(name));
   let { after } = range;
@@ -29,7 +29,7 @@ export async function* rowsIn(
     const kept = rows.map((row) => row.map((value) => (typeof value === "boolean" ? Number(value) : value)));
     const last = kept.at(-1);
     if (last === undefined) return;
-    after = places.map((place) => last[place] as Cell);
+    after = places.map((place) => last[place] as MovedValue);
     yield { rows: kept, last: after };
     if (rows.length < table.rows_max || places.length === 0) return;
   }
@@ -53,14 +53,14 @@ function statement(end: MoveEnd, { table, home, stream, backwards, after }: Rang
   const sorted = table.key.map((name) => `"${name}"${order}`).join(", ");
   const by = sorted === "" ? "" : ` ORDER BY ${sorted}`;
   const text = `SELECT ${quoted(table.columns)} FROM ${table.name}${where}${by} LIMIT ${table.rows_max}`;
-  return arrays<readonly (Cell | boolean)[]>(text, ...parameters);
+  return arrays<readonly (MovedValue | boolean)[]>(text, ...parameters);
 }
 
 /** Count and digest of the rows of a range: equal in two databases where they have the same rows. */
 export async function digestOf(
   end: MoveEnd,
   range: Range,
-  told: (rows: readonly Row[]) => void,
+  told: (rows: readonly MovedRow[]) => void,
 ): Promise<SetDigest> {
   const { table } = range;
   const digest = new SetDigest();
@@ -74,6 +74,6 @@ export async function digestOf(
   return digest;
 }
 
-function bytesAsHash(cell: Cell): Cell {
+function bytesAsHash(cell: MovedValue): MovedValue {
   return cell instanceof Uint8Array ? Bun.hash.xxHash64(cell).toString(16) : cell;
 }

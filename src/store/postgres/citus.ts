@@ -1,5 +1,5 @@
 import { seriesNames } from "../../series.ts";
-import type { Connections } from "./connection.ts";
+import type { PostgresConnections } from "./connection.ts";
 
 /**
  * On a server with the Citus extension what grows night by night is spread over its workers by home, so that a batch is one machine's business. Everything
@@ -30,7 +30,7 @@ export function isSpread(text: string): boolean {
 
 const spreadForm = new RegExp(`\\b(FROM|JOIN|INTO|UPDATE)\\s+(${spreadByHome.join("|")})\\b`);
 
-export async function hasCitus(connections: Connections): Promise<boolean> {
+export async function hasCitus(connections: PostgresConnections): Promise<boolean> {
   const extensions = await connections.read((sql) => sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
   return extensions.length > 0;
 }
@@ -39,7 +39,7 @@ export async function hasCitus(connections: Connections): Promise<boolean> {
  * Spreads the tables of a database where it has Citus and that has not been done; answers whether it has Citus. Each in a transaction of its
  * own, as Citus wants it, so that what was interrupted goes on where it was.
  */
-export async function spreadTables(connections: Connections): Promise<boolean> {
+export async function spreadTables(connections: PostgresConnections): Promise<boolean> {
   if (!(await hasCitus(connections))) return false;
   for (const [place, table] of spreadByHome.entries()) {
     await connections.write(async (sql) => {

@@ -9,7 +9,7 @@ export type ClaimKind = "beside" | "alone";
  * The right to have a store open in a database: everybody who has shares it, and who moves a store away or into it has it alone, so that nothing is
  * written meanwhile. It is an advisory lock of a connection of its own, which PostgreSQL lets go of with the process, however that ends.
  */
-export class Claim {
+export class StoreClaim {
   readonly #kind: ClaimKind;
   readonly #name: string;
   readonly #open: (onClose: () => void) => postgres.Sql<Types>;

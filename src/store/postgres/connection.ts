@@ -1,14 +1,12 @@
 import postgres from "postgres";
 import type { Clock } from "../../clock.ts";
 import { OperatorError, StoreOutage } from "../../errors.ts";
-import { Claim, type ClaimKind } from "./claim.ts";
-import { databaseFault, isConnectionLost, isReadOnly, nameOf, workerOf } from "./faults.ts";
+import { type ClaimKind, StoreClaim } from "./claim.ts";
+import { databaseFault, isConnectionLost, isReadOnly, urlName, workerOf } from "./faults.ts";
 import { type Nearby, NearbyWorkers } from "./nearby.ts";
 import { type ClientEvents, Pool, type SqlRunner } from "./pool.ts";
 import { servedText, storedText } from "./stored-text.ts";
-import { answersOf, placesOf, Workers } from "./workers.ts";
-
-export type { SqlRunner } from "./pool.ts";
+import { answersOf, Workers, workersOfHomes } from "./workers.ts";
 
 /** Where a page of a cluster asks for rows that are spread. */
 export interface PageAt {
@@ -18,7 +16,7 @@ export interface PageAt {
 }
 
 /** A database by its URL. Every call rejects with an OperatorError that names the database where it or the way to it is at fault. */
-export class Connections {
+export class PostgresConnections {
   /** Name in messages: host, port and database, never the password. */
   readonly name: string;
   readonly #reads: Pool;
@@ -32,11 +30,11 @@ export class Connections {
   /** Present on a cluster. */
   #nearby: { readonly writes: NearbyWorkers; readonly pages: NearbyWorkers } | undefined;
   readonly #url: string;
-  #claim: Claim | undefined;
+  #claim: StoreClaim | undefined;
 
   /** @throws OperatorError where `url` is none of a PostgreSQL database */
   constructor(url: string, clock: Clock) {
-    this.name = nameOf(url);
+    this.name = urlName(url);
     this.#clock = clock;
     this.#url = url;
     const readOnly = { default_transaction_read_only: "on" };
@@ -66,7 +64,7 @@ export class Connections {
         clock,
         kind,
         open: (worker) => this.#pool(urlAt(this.#url, worker), connections_max, settings),
-        ask: async (home) => (await this.#reads.use((sql) => placesOf(sql, [home]))).get(home),
+        ask: async (home) => (await this.#reads.use((sql) => workersOfHomes(sql, [home]))).get(home),
       });
     this.#nearby ??= {
       writes: nearby("", writes_max, {}),
@@ -83,7 +81,7 @@ export class Connections {
     if (this.#workers === undefined) return;
     for (const pool of [this.#reads, this.#pages, this.#writes]) pool.note(sql, homes);
     // Asked on the same connection: who has one never waits for another.
-    await this.#workers.require(homes, (unknown) => placesOf(sql, unknown));
+    await this.#workers.require(homes, (unknown) => workersOfHomes(sql, unknown));
   }
 
   #pool(url: string, connections_max: number, settings: Record<string, string>): Pool {
@@ -178,7 +176,7 @@ export class Connections {
     const settings = { idle_in_transaction_session_timeout: "0" };
     const open = (onClose: () => void) =>
       clientOf(this.#url, settings, { onClose, onNotice: () => {} }, forEver);
-    const claim = new Claim({ kind, name: this.name, open });
+    const claim = new StoreClaim({ kind, name: this.name, open });
     this.#claim = claim;
     await this.#named(() => claim.renew());
   }
@@ -207,7 +205,7 @@ export class Connections {
     const pools = this.#asking;
     if (silent.size === 0) return;
     const slow = pools.flatMap((pool) => pool.slowHomes());
-    const ask = (homes: readonly number[]) => this.#askCoordinator((sql) => placesOf(sql, homes));
+    const ask = (homes: readonly number[]) => this.#askCoordinator((sql) => workersOfHomes(sql, homes));
     const places = await workers.placesOf(slow, ask).catch(() => undefined);
     const outages = new Map<number, StoreOutage>();
     for (const [home, worker] of places ?? []) {

@@ -1,15 +1,15 @@
-import type { Column } from "../batch.ts";
-import type { ColumnType } from "./series-tables.ts";
+import type { ValueColumn } from "../batch.ts";
+import type { PostgresColumnType } from "./series-tables.ts";
 import { storedText } from "./stored-text.ts";
 
 /** A column of a table that is filled: what each row has in it, or what all have. */
 export interface CopyColumn {
   readonly type: CopyType;
-  readonly values: Column | readonly Value[] | number;
+  readonly values: ValueColumn | readonly CopiedValue[] | number;
 }
 
-export type CopyType = ColumnType | "bool" | "bytea";
-type Value = number | string | Uint8Array | null;
+export type CopyType = PostgresColumnType | "bool" | "bytea";
+type CopiedValue = number | string | Uint8Array | null;
 
 export function isCopyType(name: string): name is CopyType {
   return Object.hasOwn(widths, name);
@@ -56,11 +56,11 @@ function addLengths({ type, values }: CopyColumn, order: Uint32Array, lengths: U
   }
 }
 
-function lengthOf(value: Value | undefined): number {
+function lengthOf(value: CopiedValue | undefined): number {
   return value instanceof Uint8Array ? value.length : Buffer.byteLength(storedText(String(value)));
 }
 
-interface Target {
+interface CopyRows {
   readonly bytes: Buffer;
   readonly view: DataView;
   readonly order: Uint32Array;
@@ -73,7 +73,7 @@ const widths: Record<CopyType, number | undefined> = {
   ...{ text: undefined, bytea: undefined },
 };
 
-const writers: Record<CopyType, (target: Target) => void> = {
+const writers: Record<CopyType, (target: CopyRows) => void> = {
   int8: writeIntegers,
   int2: (target) => writeNumbers(target, 2, (view, at, value) => view.setInt16(at, value)),
   float8: (target) => writeNumbers(target, 8, (view, at, value) => view.setFloat64(at, value)),
@@ -83,7 +83,7 @@ const writers: Record<CopyType, (target: Target) => void> = {
 };
 
 /** By far the most values are of this type: a loop of its own is worth it. */
-function writeIntegers({ view, order, cursor, values }: Target): void {
+function writeIntegers({ view, order, cursor, values }: CopyRows): void {
   for (let row = 0; row < order.length; row += 1) {
     const value = typeof values === "number" ? values : values[order[row] as number];
     const at = cursor[row] as number;
@@ -100,7 +100,7 @@ function writeIntegers({ view, order, cursor, values }: Target): void {
 }
 
 function writeNumbers(
-  { view, order, cursor, values }: Target,
+  { view, order, cursor, values }: CopyRows,
   width: number,
   write: (view: DataView, at: number, value: number) => void,
 ): void {
@@ -118,7 +118,7 @@ function writeNumbers(
   }
 }
 
-function writeTexts({ bytes, view, order, cursor, values }: Target): void {
+function writeTexts({ bytes, view, order, cursor, values }: CopyRows): void {
   for (let row = 0; row < order.length; row += 1) {
     const value = typeof values === "number" ? values : values[order[row] as number];
     const at = cursor[row] as number;
@@ -134,7 +134,7 @@ function writeTexts({ bytes, view, order, cursor, values }: Target): void {
   }
 }
 
-function isNull(value: Value | undefined): boolean {
+function isNull(value: CopiedValue | undefined): boolean {
   return value === null || value === undefined || Number.isNaN(value);
 }
 

@@ -1,9 +1,9 @@
-import type { Column } from "../batch.ts";
+import type { ValueColumn } from "../batch.ts";
 import type { SeriesRows } from "../core/series-rows.ts";
 import { forEverySeries, quoted } from "../core/series-tables.ts";
-import type { SqlRunner } from "./connection.ts";
 import { type CopyColumn, copyBytes } from "./copy-bytes.ts";
 import { copyIn } from "./copy-in.ts";
+import type { SqlRunner } from "./pool.ts";
 import { seriesColumns } from "./series-tables.ts";
 
 /** Puts readings into the table of their series by COPY; `meanwhile` is called while PostgreSQL is at work. */
@@ -21,7 +21,10 @@ export function copyOf(rows: SeriesRows): { statement: string; chunks: Iterable<
 /** The columns of the table, as `seriesColumns` orders them. */
 function copyColumns({ series, home, columns, stream, own }: SeriesRows): CopyColumn[] {
   const values = [stream, columns.stamp_ms, own, home, ...columns.values];
-  return seriesColumns(series).map(({ type }, place) => ({ type, values: values[place] as Column | number }));
+  return seriesColumns(series).map(({ type }, place) => ({
+    type,
+    values: values[place] as ValueColumn | number,
+  }));
 }
 
 const copySql = forEverySeries((series) => {

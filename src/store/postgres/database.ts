@@ -2,28 +2,29 @@ import { numbersGiven } from "../core/sources.ts";
 import type { StoreDatabase } from "../core/store.ts";
 import {
   arrays,
+  type DatabaseStep,
   firstOf,
   type Lock,
   type Put,
   type PutReadings,
   type Statement,
-  type Step,
   type Work,
   type WritableDatabase,
 } from "../core/work.ts";
 import type { Overview } from "../store.ts";
 import { isSpread } from "./citus.ts";
-import type { Connections, PageAt, SqlRunner } from "./connection.ts";
+import type { PageAt, PostgresConnections } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
 import { metAt } from "./faults.ts";
 import { holdHome, holdInventory, shareInventory } from "./locks.ts";
 import type { Nearby } from "./nearby.ts";
+import type { SqlRunner } from "./pool.ts";
 
 /** A database on a server. Every call rejects with an OperatorError that names it where it or the way to it is at fault. */
 export class PostgresDatabase implements StoreDatabase, WritableDatabase {
-  readonly #connections: Connections;
+  readonly #connections: PostgresConnections;
 
-  constructor(connections: Connections) {
+  constructor(connections: PostgresConnections) {
     this.#connections = connections;
   }
 
@@ -98,7 +99,7 @@ async function goOn<Result>(on: On, work: Work<Result>, from: Next<Result>): Pro
   return next.value;
 }
 
-type Next<Result> = IteratorResult<Step, Result>;
+type Next<Result> = IteratorResult<DatabaseStep, Result>;
 
 /** A connection, and those that it is one of. */
 interface On {
@@ -107,10 +108,10 @@ interface On {
   readonly nearby?: Nearby | undefined;
   /** Present for a page of a cluster. */
   readonly page?: PageAt | undefined;
-  readonly connections: Pick<Connections, "reach">;
+  readonly connections: Pick<PostgresConnections, "reach">;
 }
 
-async function answerOf(on: On, step: Step): Promise<unknown> {
+async function answerOf(on: On, step: DatabaseStep): Promise<unknown> {
   const { connections } = on;
   if ("reach" in step) return connections.reach(on.sql, step.reach);
   if ("lock" in step) return take(on, step);

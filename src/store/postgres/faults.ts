@@ -2,7 +2,7 @@ import { OperatorError } from "../../errors.ts";
 import { faultOf, type KnownFault } from "../fault-table.ts";
 
 /** Host, port and name of the database that a URL tells, for messages. @throws OperatorError where it is no such URL */
-export function nameOf(url: string): string {
+export function urlName(url: string): string {
   const parsed = URL.parse(url);
   const name = decodeURIComponent(parsed?.pathname.slice(1) ?? "") || parsed?.username;
   if (!parsed || !name || !/^postgres(ql)?:$/.test(parsed.protocol)) {
@@ -67,19 +67,19 @@ function isWorkerLost(thrown: unknown): boolean {
 }
 
 /** Words of an error beside its code; `notice` is what the server had said of it before. */
-function toldBy(thrown: unknown): Told {
+function toldBy(thrown: unknown): ToldByServer {
   if (!(thrown instanceof Error)) return silent;
   return { ...silent, ...thrown, message: thrown.message };
 }
 
-interface Told {
+interface ToldByServer {
   readonly message: string;
   readonly where: string;
   readonly notice: string;
   readonly severity: string;
   readonly worker: string;
 }
-const silent: Told = { message: "", where: "", notice: "", severity: "", worker: "" };
+const silent: ToldByServer = { message: "", where: "", notice: "", severity: "", worker: "" };
 
 /** Messages of Citus, which it does not translate. */
 const workerLost =

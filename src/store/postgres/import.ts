@@ -1,12 +1,12 @@
 import type { Homes } from "../core/homes.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
 import type { Imported, ImportedRecord, RecordStore } from "../record-store.ts";
-import type { Connections } from "./connection.ts";
+import type { PostgresConnections } from "./connection.ts";
 import { run } from "./database.ts";
 
 /** Puts records aside and takes them in, in one transaction: see `RecordStore.importRecords`. */
 export async function importInto(
-  { connections, homes }: { connections: Connections; homes: Homes },
+  { connections, homes }: { connections: PostgresConnections; homes: Homes },
   ...[batches, { dryRun = () => false } = {}]: Parameters<RecordStore["importRecords"]>
 ): Promise<Imported> {
   // An error of the caller's is rethrown as it was, and not as a fault of the database.

@@ -1,4 +1,4 @@
-import type { SqlRunner } from "./connection.ts";
+import type { SqlRunner } from "./pool.ts";
 
 /*
  * Advisory locks, which last until the transaction ends. On Citus they are the coordinator's alone: no worker that goes away holds one, and nobody asks for

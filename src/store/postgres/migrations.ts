@@ -1,8 +1,9 @@
 import { OperatorError } from "../../errors.ts";
 import { halfMoved } from "../move/move-state.ts";
-import type { Connections, SqlRunner } from "./connection.ts";
+import type { PostgresConnections } from "./connection.ts";
 import readings from "./migrations/0001_readings.sql" with { type: "text" };
 import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
+import type { SqlRunner } from "./pool.ts";
 import { seriesTables } from "./series-tables.ts";
 
 /**
@@ -25,7 +26,7 @@ export const schemaVersion = migrations.length;
  * @throws OperatorError where it is empty and not to be set up, where the server is too old, or the database newer than this program, or another program's
  */
 export async function migrate(
-  connections: Connections,
+  connections: PostgresConnections,
   epoch: string,
   { create = true, moving }: { readonly create?: boolean; readonly moving?: string } = {},
 ): Promise<number> {

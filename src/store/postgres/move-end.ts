@@ -6,11 +6,12 @@ import { filledColumns, type MoveEnd, type MoveTarget, type Piece } from "../mov
 import { halfMoved, holdsStore, tooOld } from "../move/move-state.ts";
 import type { ColumnShape } from "../move/moved-tables.ts";
 import { hasCitus, spreadTables } from "./citus.ts";
-import { Connections, type SqlRunner } from "./connection.ts";
+import { PostgresConnections } from "./connection.ts";
 import { type CopyColumn, type CopyType, copyBytes, isCopyType } from "./copy-bytes.ts";
 import { copyIn } from "./copy-in.ts";
 import { PostgresDatabase, run } from "./database.ts";
 import { migrate, refuseNewer, schemaVersion, storeIn } from "./migrations.ts";
+import type { SqlRunner } from "./pool.ts";
 
 /**
  * Opens the store of a central in a database to move it elsewhere. Until it is closed nobody writes to it, and no central is started on it. Nothing
@@ -57,9 +58,9 @@ export async function openMoveTarget(
 async function opened(
   url: string,
   clock: Clock,
-  prepare: (connections: Connections) => Promise<boolean>,
+  prepare: (connections: PostgresConnections) => Promise<boolean>,
 ): Promise<PostgresEnd> {
-  const connections = new Connections(url, clock);
+  const connections = new PostgresConnections(url, clock);
   try {
     await connections.claim("alone");
     const frozen = await prepare(connections);
@@ -79,13 +80,13 @@ class PostgresEnd implements MoveTarget {
   readonly name: string;
   readonly database: Database;
   readonly newestFirst = false;
-  readonly #connections: Connections;
+  readonly #connections: PostgresConnections;
   readonly #columns: readonly ColumnShape[];
   /** Types of columns, by table and column with a point between. */
   readonly #types: ReadonlyMap<string, CopyType>;
 
   constructor(options: {
-    connections: Connections;
+    connections: PostgresConnections;
     database: PostgresDatabase;
     columns: readonly ColumnShape[];
   }) {

@@ -6,7 +6,7 @@ import { centralStoreOn } from "../core/central-store.ts";
 import { homesOnPostgres } from "../core/homes.ts";
 import { epochOf } from "../core/store.ts";
 import { spreadTables } from "./citus.ts";
-import { Connections } from "./connection.ts";
+import { PostgresConnections } from "./connection.ts";
 import { PostgresDatabase } from "./database.ts";
 import { migrate, schemaVersion } from "./migrations.ts";
 import { PostgresWriter } from "./writer.ts";
@@ -30,7 +30,7 @@ export async function openPostgresCentral(options: {
   readonly create?: boolean;
 }): Promise<CentralStore> {
   const { url, clock, log, create, random = () => crypto.getRandomValues(new Uint8Array(16)) } = options;
-  const connections = new Connections(url, clock);
+  const connections = new PostgresConnections(url, clock);
   try {
     await connections.claim("beside");
     const before = await migrate(connections, random().toHex(), { create });

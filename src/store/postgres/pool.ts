@@ -8,12 +8,12 @@ export type SqlRunner = postgres.ISql<Types>;
 export type Types = {
   bigint: number;
   numeric: number;
-  bigints: List;
-  floats: List;
-  texts: List;
+  bigints: SentList;
+  floats: SentList;
+  texts: SentList;
   text: string;
 };
-type List = readonly (string | number | null)[];
+type SentList = readonly (string | number | null)[];
 
 /**
  * A bounded number of connections, each opened when it is first needed. The `postgres` library has a pool of its own, but it goes on to use a

@@ -3,12 +3,12 @@ import { forEverySeries, quoted } from "../core/series-tables.ts";
 import { valueColumns } from "../series-columns.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
-export function seriesColumns(series: SeriesName): SeriesColumn[] {
+export function seriesColumns(series: SeriesName): PostgresColumn[] {
   const key = ["stream", "stamp", "seq", "home"].map(
     (name) => ({ name, type: "int8", nullable: false }) as const,
   );
   const values = valueColumns(series).map(
-    ({ name, sql, nullable }): SeriesColumn => ({
+    ({ name, sql, nullable }): PostgresColumn => ({
       name,
       type: name === "clock" ? "int2" : typeOf[sql],
       nullable,
@@ -17,14 +17,14 @@ export function seriesColumns(series: SeriesName): SeriesColumn[] {
   return [...key, ...values];
 }
 
-export interface SeriesColumn {
+export interface PostgresColumn {
   readonly name: string;
-  readonly type: ColumnType;
+  readonly type: PostgresColumnType;
   readonly nullable: boolean;
 }
 
 /** Types as `pg_type.typname` has them. */
-export type ColumnType = "int8" | "int2" | "float8" | "text";
+export type PostgresColumnType = "int8" | "int2" | "float8" | "text";
 
 const typeOf = { INTEGER: "int8", REAL: "float8", TEXT: "text" } as const;
 

@@ -4,7 +4,7 @@ import { workerAway } from "./faults.ts";
 import type { SqlRunner } from "./pool.ts";
 
 /** Whether each worker of the cluster answers its coordinator, by host and port. */
-export type Answers = ReadonlyMap<string, boolean>;
+export type WorkerAnswers = ReadonlyMap<string, boolean>;
 /** Asks the coordinator on which worker the rows of homes are. */
 export type AskPlaces = (homes: readonly number[]) => Promise<ReadonlyMap<number, string>>;
 
@@ -15,7 +15,7 @@ export type AskPlaces = (homes: readonly number[]) => Promise<ReadonlyMap<number
 export class Workers {
   readonly #name: string;
   readonly #clock: Clock;
-  readonly #ask: () => Promise<Answers>;
+  readonly #ask: () => Promise<WorkerAnswers>;
   readonly #finishPrepared: () => Promise<unknown>;
   readonly #away = new Map<string, Away>();
   /** The workers of homes that were asked for while one was away. */
@@ -34,7 +34,7 @@ export class Workers {
   constructor(options: {
     name: string;
     clock: Clock;
-    ask: () => Promise<Answers>;
+    ask: () => Promise<WorkerAnswers>;
     finishPrepared: () => Promise<unknown>;
   }) {
     this.#name = options.name;
@@ -150,7 +150,7 @@ export class Workers {
 }
 
 /** Asks a coordinator which of its workers answer; one that does not takes as long as `citus.node_connection_timeout`. */
-export async function answersOf(sql: SqlRunner): Promise<Answers> {
+export async function answersOf(sql: SqlRunner): Promise<WorkerAnswers> {
   const workers = await sql<{ name: string; answers: boolean }[]>`
     SELECT nodename || ':' || nodeport AS name, citus_check_connection_to_node(nodename, nodeport) AS answers
     FROM pg_dist_node WHERE isactive AND noderole = 'primary' AND groupid <> 0`;
@@ -158,7 +158,7 @@ export async function answersOf(sql: SqlRunner): Promise<Answers> {
 }
 
 /** Asks a coordinator on which worker the rows of homes are. */
-export async function placesOf(sql: SqlRunner, homes: readonly number[]): Promise<Map<number, string>> {
+export async function workersOfHomes(sql: SqlRunner, homes: readonly number[]): Promise<Map<number, string>> {
   const places = await sql<{ home: number; worker: string }[]>`
     SELECT home, nodename || ':' || nodeport AS worker
     FROM unnest(${[...homes]}::bigint[]) AS home

@@ -2,11 +2,18 @@ import type { CentralWriter } from "../core/central-store.ts";
 import { erase, takeErasures } from "../core/erasures.ts";
 import type { Homes } from "../core/homes.ts";
 import { type HeardDevice, prepareItems } from "../core/items.ts";
-import { type Given, type WriteName, type Writes, type Written, workOf, writesOf } from "../core/writes.ts";
+import {
+  type WriteArguments,
+  type WriteName,
+  type Writes,
+  type Written,
+  workOf,
+  writesOf,
+} from "../core/writes.ts";
 import type { ErasurePlan, TakenSpan } from "../erasure.ts";
 import type { Imported, RecordStore } from "../record-store.ts";
 import type { ErasureRequest } from "../store.ts";
-import type { Connections } from "./connection.ts";
+import type { PostgresConnections } from "./connection.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { importInto } from "./import.ts";
 
@@ -14,20 +21,20 @@ import { importInto } from "./import.ts";
 export class PostgresWriter implements CentralWriter {
   readonly #database: PostgresDatabase;
   readonly #writes: Writes;
-  readonly #connections: Connections;
+  readonly #connections: PostgresConnections;
   readonly #homes: Homes;
 
-  constructor(options: { connections: Connections; database: PostgresDatabase; homes: Homes }) {
+  constructor(options: { connections: PostgresConnections; database: PostgresDatabase; homes: Homes }) {
     this.#database = options.database;
     this.#writes = writesOf(options.homes);
     this.#connections = options.connections;
     this.#homes = options.homes;
   }
 
-  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
+  write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>> {
     const work = () => workOf(this.#writes, name, given);
     if (name !== "receive") return this.#database.write(work);
-    const [, { home }] = given as Given<"receive">;
+    const [, { home }] = given as WriteArguments<"receive">;
     return this.#database.writeOf(home, work);
   }
 

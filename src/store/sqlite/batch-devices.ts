@@ -35,7 +35,7 @@ export class BatchDevices {
 /** The devices of all streams, by key: a home has some tens. */
 export function* devicesByStream(): Work<Map<number, BatchDevice>> {
   const rows = yield* rowsOf(
-    objects<ItemRow>(
+    objects<StreamItemRow>(
       "SELECT streams.key, record, items.address, provisional FROM streams JOIN items ON items.key = item",
     ),
   );
@@ -59,7 +59,7 @@ export function* devicesByStream(): Work<Map<number, BatchDevice>> {
   );
 }
 
-interface ItemRow {
+interface StreamItemRow {
   readonly key: number;
   readonly record: string;
   readonly address: string | null;

@@ -2,11 +2,11 @@ import type { CentralStore } from "../central-store.ts";
 import { centralStoreOn } from "../core/central-store.ts";
 import { openBeside, ownWriter } from "./open.ts";
 import { checkRole } from "./role.ts";
-import { type OpenOptions, partsOf, type ServeOptions, serve } from "./serve.ts";
+import { type OpenOptions, partsOf, type ServeOptions, serveStore } from "./serve.ts";
 
 /** Opens the store of central, as the only server on its directory: see `serve`. */
 export function openCentralStore(options: ServeOptions): Promise<CentralStore> {
-  return serve(options, { role: "central" }, (parts) => centralStoreOn({ ...parts, log: options.log }));
+  return serveStore(options, { role: "central" }, (parts) => centralStoreOn({ ...parts, log: options.log }));
 }
 
 /** Opens central's store for a command that reads, whether or not the server runs on it. Throws as `openStoreBeside` does. */

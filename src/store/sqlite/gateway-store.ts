@@ -5,7 +5,7 @@ import { admissionStoreOn } from "./admissions.ts";
 import { identityStoreOn } from "./identities.ts";
 import { nameStoreOn } from "./name-store.ts";
 import type { SqliteParts } from "./serve.ts";
-import { deviceOffset, doubts, timeKnown, waitingFacts } from "./time-keeper.ts";
+import { deviceOffset, timeKnown, uncertainTimes, waitingFacts } from "./time-keeper.ts";
 
 /** The store of a running gateway. */
 export function gatewayStoreOn(parts: SqliteParts): GatewayStore {
@@ -20,7 +20,7 @@ export function gatewayStoreOn(parts: SqliteParts): GatewayStore {
     append: (readings, notes = {}) => writer.ask("commit", { readings, ...notes }),
     keepEssentials: () => writer.ask("keepEssentials"),
     timeKnown: snapshot(timeKnown),
-    doubts: snapshot(doubts),
+    uncertainTimes: snapshot(uncertainTimes),
     waiting: read(waitingFacts),
     deviceOffset: read(deviceOffset),
     cursor: read(function* (name: string) {

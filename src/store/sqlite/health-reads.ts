@@ -29,14 +29,14 @@ export function* deviceHealthAfter(
     ),
     noted<OutageRow>("outages", "listener, start_ms, stop_ms"),
     noted<SilenceRow>("silences", "stream, start_ms, stop_ms"),
-    noted<GapRow>("gaps", "stream, from_ms, to_ms, reason, lost"),
+    noted<NotedGapRow>("gaps", "stream, from_ms, to_ms, reason, lost"),
     arrays<[number]>("SELECT value FROM meta WHERE name = 'last_note'"),
   );
   const states = statesAndOne.slice(0, states_max);
   const notes = [...outages, ...silences, ...gaps].map(({ note }) => note).sort((one, other) => one - other);
   const all = notes.length <= notes_max;
   const to_note = all ? Math.max(lastNote?.[0] ?? 0, after_note) : (notes[notes_max - 1] ?? after_note);
-  const told = ({ note }: Noted) => note <= to_note;
+  const told = ({ note }: NumberedNote) => note <= to_note;
   return {
     after_note,
     to_note,
@@ -58,14 +58,18 @@ export function* deviceHealthAfter(
   };
 }
 
-interface Noted {
+interface NumberedNote {
   readonly note: number;
 }
 
-type OutageRow = Noted & DeviceHealth["outages"][number];
-type SilenceRow = Noted & { readonly stream: number; readonly start_ms: number; readonly stop_ms: number };
+type OutageRow = NumberedNote & DeviceHealth["outages"][number];
+type SilenceRow = NumberedNote & {
+  readonly stream: number;
+  readonly start_ms: number;
+  readonly stop_ms: number;
+};
 
-interface GapRow extends Noted {
+interface NotedGapRow extends NumberedNote {
   readonly stream: number;
   readonly from_ms: number;
   readonly to_ms: number;

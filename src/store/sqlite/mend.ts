@@ -6,11 +6,12 @@ import { databasePath, openForWriting, restoringPath } from "./connection.ts";
 import { forgetDamaged } from "./damage-note.ts";
 import { beginEpoch, newEpoch } from "./epochs.ts";
 import { damaged, isDamage, storeFault } from "./faults.ts";
+import { damageIn } from "./file-check.ts";
 import { takeLock } from "./lock.ts";
 import { beginPlacing, finishPlacing, heldIn } from "./placing.ts";
 import { prepareDatabase } from "./prepare.ts";
 import { claimRole, roleOf } from "./role.ts";
-import { damageIn, type Salvaged, salvage } from "./salvage.ts";
+import { type Salvaged, salvage } from "./salvage.ts";
 
 /** The account of a damaged database that was set aside. */
 export interface Mended extends Salvaged {

@@ -2,7 +2,13 @@ import { OperatorError } from "../../errors.ts";
 import { homesOnSqlite } from "../core/homes.ts";
 import { quoted } from "../core/series-tables.ts";
 import { arrays, type Database, firstOf, objects, rowsOf, type Work } from "../core/work.ts";
-import { type Cell, filledColumns, type MoveEnd, type MoveTarget, type Piece } from "../move/move-end.ts";
+import {
+  filledColumns,
+  type MovedValue,
+  type MoveEnd,
+  type MoveTarget,
+  type Piece,
+} from "../move/move-end.ts";
 import { holdsStore, tooOld } from "../move/move-state.ts";
 import type { ColumnShape } from "../move/moved-tables.ts";
 import { type Connection, databaseBytes, databasePath, openForWriting } from "./connection.ts";
@@ -176,7 +182,7 @@ class SqliteEnd implements MoveTarget {
       `INSERT INTO ${piece.table.name} (${quoted(names)}) VALUES (${places})`,
     );
     try {
-      for (const row of piece.rows) insert.run(...(row as Exclude<Cell, undefined>[]), ...given);
+      for (const row of piece.rows) insert.run(...(row as Exclude<MovedValue, undefined>[]), ...given);
     } finally {
       insert.finalize();
     }

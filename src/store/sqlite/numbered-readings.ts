@@ -11,7 +11,7 @@ import { valueColumns } from "../series-columns.ts";
 export function* numberedReadings(from_seq: number, to_seq: number): Work<NumberedRows> {
   const found = noRows();
   const runs = yield* rowsOf(
-    objects<Run>(
+    objects<NumberedTotals>(
       `SELECT series, stream, tail, tail_from, tail_min FROM totals WHERE newest_number >= $1 ORDER BY stream, series`,
       from_seq,
     ),
@@ -47,7 +47,7 @@ export function* searchedReadings(from_seq: number, to_seq: number): Work<Number
 }
 
 /** Stretches of time of a run that may have readings with such numbers. */
-function* stretchesWith(run: Run, from_seq: number, to_seq: number): Work<Stretch[]> {
+function* stretchesWith(run: NumberedTotals, from_seq: number, to_seq: number): Work<Stretch[]> {
   const { tail, tail_from, tail_min } = run;
   const stretches: Stretch[] = [];
   if (tail > 0 && tail_min <= to_seq) stretches.push([tail_from, Number.MAX_SAFE_INTEGER]);
@@ -92,7 +92,7 @@ function inOrder(rows: NumberedRows): NumberedRows {
   return rows;
 }
 
-interface Run {
+interface NumberedTotals {
   readonly series: SeriesName;
   readonly stream: number;
   readonly tail: number;

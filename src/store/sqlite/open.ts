@@ -10,18 +10,18 @@ import { takeLock } from "./lock.ts";
 import { refuseHalfMoved, refuseNewer, schemaVersion, versionOf } from "./migrations.ts";
 import { holdsDatabase, prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { checkRole } from "./role.ts";
-import { type OpenOptions, partsOf, type ServeOptions, sayVersion, serve } from "./serve.ts";
+import { type OpenOptions, partsOf, type ServeOptions, sayVersion, serveStore } from "./serve.ts";
 import { OwnWriter } from "./store-writer.ts";
 import { uploadStoreOn } from "./upload-store.ts";
 import { UploadWriting } from "./upload-write.ts";
-import { Writing } from "./write.ts";
+import { StoreWriting } from "./write.ts";
 
 /** Opens the store of a gateway, as the only server on its directory: see `serve`. The id of its `home` is kept and given to provisional items. */
 export function openGatewayStore({
   home,
   ...options
 }: ServeOptions & { readonly home?: number | undefined }): Promise<GatewayStore> {
-  return serve(options, { role: "gateway", home }, gatewayStoreOn);
+  return serveStore(options, { role: "gateway", home }, gatewayStoreOn);
 }
 
 /** As `OpenOptions`; with `create` a missing database is made. */
@@ -80,7 +80,7 @@ export async function openBeside<Opened>(
 
 /** The writer of a command, beside a server. */
 export function ownWriter(path: string): OwnWriter {
-  return new OwnWriter(new Writing({ path, database: openBesideServer(path) }));
+  return new OwnWriter(new StoreWriting({ path, database: openBesideServer(path) }));
 }
 
 function foundVersion(path: string): number {

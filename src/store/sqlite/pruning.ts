@@ -12,7 +12,7 @@ export function* prune({
 }: PruneRequest): Work<{ pruned: number; more: boolean }> {
   let pruned = 0;
   const runs = yield* rowsOf(
-    objects<Run>(
+    objects<PrunedStream>(
       "SELECT series, stream, newest_stamp, tail_from FROM totals WHERE total > 0 ORDER BY series, stream",
     ),
   );
@@ -32,9 +32,13 @@ export function* prune({
 }
 
 /** The oldest spans of a run that may go. */
-function* removable({ series, stream }: Run, before_ms: number, through_seq: number): Work<Span[]> {
+function* removable(
+  { series, stream }: PrunedStream,
+  before_ms: number,
+  through_seq: number,
+): Work<PrunableSpan[]> {
   const oldest = yield* rowsOf(
-    objects<Span & { max_seq: number }>(
+    objects<PrunableSpan & { max_seq: number }>(
       `SELECT start + width AS before_ms, count, max_seq FROM counts
        WHERE stream = $1 AND series = $2 AND (count <= ${undivided_max} OR width = ${widths_ms.at(-1)})
        ORDER BY start LIMIT ${spans_per_look}`,
@@ -47,7 +51,11 @@ function* removable({ series, stream }: Run, before_ms: number, through_seq: num
 }
 
 /** Removes spans from the oldest on, as many as have at most `most` readings together; answers how many those were. */
-function* remove({ series, stream }: Run, spans: readonly Span[], most: number): Work<number> {
+function* remove(
+  { series, stream }: PrunedStream,
+  spans: readonly PrunableSpan[],
+  most: number,
+): Work<number> {
   let removed = 0;
   let before_ms = 0;
   for (const span of spans) {
@@ -80,14 +88,14 @@ export interface PruneRequest {
   readonly readings_max: number;
 }
 
-interface Run {
+interface PrunedStream {
   readonly series: SeriesName;
   readonly stream: number;
   readonly newest_stamp: number;
   readonly tail_from: number;
 }
 
-interface Span {
+interface PrunableSpan {
   readonly before_ms: number;
   readonly count: number;
 }

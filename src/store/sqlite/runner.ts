@@ -1,7 +1,7 @@
 import type { Statement as Prepared, SQLQueryBindings } from "bun:sqlite";
 import { valuesAt } from "../batch.ts";
 import type { SeriesRows } from "../core/series-rows.ts";
-import type { Parameter, Put, Statement, Step, Work } from "../core/work.ts";
+import type { DatabaseStep, Parameter, Put, Statement, Work } from "../core/work.ts";
 import type { Connection } from "./connection.ts";
 import { sqliteSpelling } from "./dialect.ts";
 import { insertSql } from "./series-tables.ts";
@@ -41,7 +41,7 @@ export class Runner {
     }
   }
 
-  #answer(step: Step): unknown {
+  #answer(step: DatabaseStep): unknown {
     if ("text" in step) return this.#ask(step);
     if ("put" in step) return this.#put(step);
     if ("readings" in step) {

@@ -1,7 +1,6 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { existsSync, rmSync } from "node:fs";
 import { stamp_end_ms } from "../../clock.ts";
-import { messageOf } from "../../errors.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import type { BatchDevice } from "../batch.ts";
 import { recountAll } from "../core/count-spans.ts";
@@ -12,11 +11,12 @@ import { type Connection, openForReading, openForWriting } from "./connection.ts
 import { ErasedTimes } from "./erased-times.ts";
 import { essentialsPath, tablesOf } from "./essentials.ts";
 import { isDamage, storeFault } from "./faults.ts";
+import { isWhole } from "./file-check.ts";
 import { copyWithSchema } from "./lost-schema.ts";
 import { allAtHome, roleOf } from "./role.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
-import { forStrayRows } from "./stray-rows.ts";
+import { forEveryStoredRow } from "./stray-rows.ts";
 
 /** Counts of what could be read of a damaged database. */
 export interface Salvaged {
@@ -26,48 +26,6 @@ export interface Salvaged {
   readonly unreadable: number;
   /** Tables of which not all could be read, and that no copy has: all, where not even the schema is known. */
   readonly incomplete: readonly string[] | "all";
-}
-
-/** Whether every page of a database can be read and is consistent. False also where the file is no database at all. */
-export function isWhole(path: string): boolean {
-  try {
-    return damageIn(path) === undefined;
-  } catch {
-    // Whatever is wrong with it, it is not whole.
-    return false;
-  }
-}
-
-/** The first damage that is found in any page of a database; undefined where there is none. Throws where it cannot be opened or read for another reason. */
-export function damageIn(path: string): string | undefined {
-  try {
-    const database = openForReading(path);
-    try {
-      const found = String(database.query("PRAGMA quick_check(1)").values()[0]?.[0]);
-      return found === "ok" ? undefined : found;
-    } finally {
-      database.close();
-    }
-  } catch (thrown) {
-    if (isDamage(thrown)) return messageOf(thrown);
-    throw thrown;
-  }
-}
-
-/** The last number that a database has given; undefined where not even that can be read. */
-export function lastNumberIn(path: string): number | undefined {
-  try {
-    const database = openForReading(path);
-    try {
-      const [row] = database.query("SELECT value FROM meta WHERE name = 'last_seq'").values();
-      return row === undefined ? undefined : Number(row[0]);
-    } finally {
-      database.close();
-    }
-  } catch {
-    // Whatever is wrong with it, it tells no number.
-    return undefined;
-  }
 }
 
 /**
@@ -102,9 +60,14 @@ export function salvage(options: { from: string; into: string }): Salvaged {
 }
 
 /** All of a database into a new one; or into a copy that has the beginning of it, what that lacks. */
-type Part = "all" | "tables" | "readings";
+type SalvagedPart = "all" | "tables" | "readings";
 
-function copyReadable(options: { from: string; into: string; part: Part; after_seq?: number }): Salvaged {
+function copyReadable(options: {
+  from: string;
+  into: string;
+  part: SalvagedPart;
+  after_seq?: number;
+}): Salvaged {
   const { from, into, part, after_seq = 0 } = options;
   const essentials = part === "all" ? wholeEssentials(from) : undefined;
   const patched = `${into}-patched`;
@@ -156,14 +119,14 @@ function openDamaged(path: string, essentials: string | undefined, patched: stri
 class Salvage {
   readonly #source: Connection;
   readonly #target: Connection;
-  readonly #part: Part;
+  readonly #part: SalvagedPart;
   /** The last number that the target has already. */
   readonly #after_seq: number;
   #readings = 0;
   #unreadable = 0;
   readonly #incomplete: string[] = [];
 
-  constructor(source: Connection, target: Connection, part: Part, after_seq: number) {
+  constructor(source: Connection, target: Connection, part: SalvagedPart, after_seq: number) {
     this.#source = source;
     this.#target = target;
     this.#part = part;
@@ -277,7 +240,7 @@ class Salvage {
   #strays(): void {
     const { places, from_ms } = this.#known();
     const erased = new ErasedTimes(new Runner(this.#target));
-    forStrayRows(this.#source.filename, (row) => {
+    forEveryStoredRow(this.#source.filename, (row) => {
       const [stream, stamp_ms, seq] = row;
       if (typeof stream !== "number" || typeof stamp_ms !== "number" || typeof seq !== "number") return;
       const place = places.get(`${stream} ${row.length}`);
@@ -331,7 +294,12 @@ class Salvage {
   }
 
   /** The stamp of the last reading that could be read in this direction; undefined where all could. */
-  #oneWay(run: Run, from_ms: number, before_ms: number, direction: "ASC" | "DESC"): number | undefined {
+  #oneWay(
+    run: CopiedSeries,
+    from_ms: number,
+    before_ms: number,
+    direction: "ASC" | "DESC",
+  ): number | undefined {
     const { series, stream, put } = run;
     let reached = direction === "ASC" ? from_ms : before_ms;
     const first_seq = this.#after_seq + 1;
@@ -374,7 +342,7 @@ class Salvage {
   }
 }
 
-interface Run {
+interface CopiedSeries {
   readonly series: SeriesName;
   readonly stream: number;
   readonly put: ReturnType<Database["prepare"]>;

@@ -3,8 +3,8 @@ import { seriesNames } from "../../series.ts";
 import type { Batch } from "../batch.ts";
 import { quoted, readingColumns } from "../core/series-tables.ts";
 import { type Connection, openForReading } from "./connection.ts";
+import { isWhole } from "./file-check.ts";
 import { Runner } from "./runner.ts";
-import { isWhole } from "./salvage.ts";
 import { searchedColumns } from "./upload-reads.ts";
 
 /**

@@ -40,7 +40,7 @@ export interface SqliteParts extends StoreParts {
  * older database up to this program. Throws an OperatorError when the directory can't be written, the database is damaged, newer or of
  * the other role, or another server runs on it. `storeOn` makes the store of the parts.
  */
-export async function serve<Opened extends Store>(
+export async function serveStore<Opened extends Store>(
   options: ServeOptions,
   { role, home }: { readonly role: Role; readonly home?: number | undefined },
   storeOn: (parts: SqliteParts) => Opened,

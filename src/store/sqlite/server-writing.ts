@@ -1,28 +1,28 @@
 import { databasePath } from "./connection.ts";
 import { storeFault } from "./faults.ts";
+import { damageIn } from "./file-check.ts";
 import { takeLock, type WriterLock } from "./lock.ts";
 import { finishPlacing } from "./placing.ts";
 import { prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { claimRole } from "./role.ts";
-import { damageIn } from "./salvage.ts";
-import { Writing } from "./write.ts";
+import { StoreWriting } from "./write.ts";
 import {
   faultToSend,
-  type Opened,
-  type Request,
-  type Response,
+  type OpenedDatabase,
   type WriterCalls,
   type WriterOptions,
+  type WriterRequest,
+  type WriterResponse,
 } from "./writer-protocol.ts";
 
 /** The writing side of the only server on a directory: does one request at a time, in order, in whatever thread it is. */
 export class ServerWriting {
   #directory = "";
   #lock: WriterLock | undefined;
-  #writing: Writing | undefined;
+  #writing: StoreWriting | undefined;
 
   /** The result or the fault of a request; never throws. */
-  answer({ id, call, given }: Request): Response {
+  answer({ id, call, given }: WriterRequest): WriterResponse {
     try {
       return { id, value: this.#done(call, given) };
     } catch (thrown) {
@@ -39,7 +39,7 @@ export class ServerWriting {
     return Reflect.apply(this.#writing[call], this.#writing, given);
   }
 
-  #open({ directory, freshEpoch, role, home }: WriterOptions): Opened {
+  #open({ directory, freshEpoch, role, home }: WriterOptions): OpenedDatabase {
     this.#directory = directory;
     prepareDirectory(directory);
     this.#lock = takeLock(directory);
@@ -53,7 +53,7 @@ export class ServerWriting {
       throw thrown;
     }
     database.run(`PRAGMA cache_size = -${cache_kib[role]}`);
-    this.#writing = new Writing({ path, database, home });
+    this.#writing = new StoreWriting({ path, database, home });
     if (home !== undefined) this.#writing.setHome(home);
     return { versionBefore };
   }

@@ -1,9 +1,9 @@
 import type { StoreWriter } from "../core/store.ts";
-import type { Given, WriteName, Written } from "../core/writes.ts";
+import type { WriteArguments, WriteName, Written } from "../core/writes.ts";
 import type { ErasurePlan, TakenSpan } from "../erasure.ts";
 import type { Imported, RecordStore } from "../record-store.ts";
 import type { ErasureRequest } from "../store.ts";
-import type { Writing } from "./write.ts";
+import type { StoreWriting } from "./write.ts";
 import type { WriterCalls } from "./writer-protocol.ts";
 
 /** Writes of a store, by whoever answers its calls. */
@@ -15,7 +15,7 @@ export abstract class SqliteWriter implements StoreWriter {
 
   abstract close(): Promise<void>;
 
-  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
+  write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>> {
     return this.ask("write", name, ...given) as Promise<Written<Name>>;
   }
 
@@ -42,9 +42,9 @@ export abstract class SqliteWriter implements StoreWriter {
 
 /** A writer on a connection of this thread, which waits for the disk: right for a command that does one thing. */
 export class OwnWriter extends SqliteWriter {
-  readonly #writing: Writing;
+  readonly #writing: StoreWriting;
 
-  constructor(writing: Writing) {
+  constructor(writing: StoreWriting) {
     super();
     this.#writing = writing;
   }
@@ -53,7 +53,7 @@ export class OwnWriter extends SqliteWriter {
     call: Call,
     ...given: Parameters<WriterCalls[Call]>
   ): Promise<ReturnType<WriterCalls[Call]>> {
-    return Reflect.apply(this.#writing[call as keyof Writing], this.#writing, given) as ReturnType<
+    return Reflect.apply(this.#writing[call as keyof StoreWriting], this.#writing, given) as ReturnType<
       WriterCalls[Call]
     >;
   }

@@ -8,7 +8,7 @@ export type StoredRow = (number | string | null)[];
  * root: below an inner page that is lost all others still stand. What is no such record is passed over. The log beside the file is not read. After
  * https://www.sqlite.org/fileformat2.html, sections 1.6 and 2.
  */
-export function forStrayRows(path: string, take: (row: StoredRow) => void): void {
+export function forEveryStoredRow(path: string, take: (row: StoredRow) => void): void {
   const file = openSync(path, "r");
   const page = Buffer.alloc(page_bytes);
   try {

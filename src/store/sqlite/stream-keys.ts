@@ -2,7 +2,7 @@ import type { Item } from "../../records/items.ts";
 import { normalAddress } from "../address.ts";
 import type { BatchDevice } from "../batch.ts";
 import { callAsGiven } from "../core/given-names.ts";
-import { completeItems, type KnownItem } from "../core/items.ts";
+import { completeItems, type ItemAndStream } from "../core/items.ts";
 import { toldSince } from "../provisional-item.ts";
 import type { Runner } from "./runner.ts";
 
@@ -10,7 +10,7 @@ import type { Runner } from "./runner.ts";
 export class StreamKeys {
   readonly #runner: Runner;
   readonly #home: number | undefined;
-  readonly #known = new Map<string, KnownItem>();
+  readonly #known = new Map<string, ItemAndStream>();
 
   /** @param home of the gateway, where it has a number */
   constructor(runner: Runner, home: number | undefined) {

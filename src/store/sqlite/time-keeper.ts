@@ -3,8 +3,8 @@ import type { Device } from "../../reading.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import { knownStream } from "../core/items.ts";
 import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../core/work.ts";
-import type { Doubt } from "../doubts.ts";
-import type { BootTime, Held, Waiting } from "../store.ts";
+import type { UncertainTime } from "../doubts.ts";
+import type { BootTime, HeldFact, WaitingFact } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
 /** Stores facts that wait for their time, and the known time of each boot. Works inside the caller's transaction. */
@@ -27,7 +27,7 @@ export class TimeKeeper {
 
   keep(notes: {
     readonly boots?: readonly BootTime[];
-    readonly held?: readonly Held[];
+    readonly held?: readonly HeldFact[];
     readonly released?: readonly number[];
   }): void {
     for (const { boot, timeline, seen_ms, bound_ms } of notes.boots ?? []) {
@@ -60,7 +60,7 @@ export function* timeKnown(): Work<{ boots: BootTime[]; waiting: number }> {
 }
 
 /** See `Doubts`. */
-export function* doubts(): Work<Doubt[]> {
+export function* uncertainTimes(): Work<UncertainTime[]> {
   const { boots } = yield* timeKnown();
   return boots.flatMap(({ timeline, seen_ms, bound_ms }) => {
     if (timeline === undefined || bound_ms === undefined) return [];
@@ -92,9 +92,9 @@ export function* deviceOffset(series: SeriesName, device: Device): Work<number |
 }
 
 /** See `GatewayStore.waiting`. */
-export function* waitingFacts(limit: number): Work<Waiting[]> {
+export function* waitingFacts(limit: number): Work<WaitingFact[]> {
   const rows = yield* rowsOf(
-    objects<Omit<Waiting, "fact"> & { fact: string }>(
+    objects<Omit<WaitingFact, "fact"> & { fact: string }>(
       `SELECT id, boot, monotonic_ms, fact FROM boots JOIN waiting USING (boot)
        ORDER BY ordinal, monotonic_ms, id LIMIT $1`,
       limit,

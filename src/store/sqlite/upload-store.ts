@@ -7,7 +7,7 @@ import { deviceHealthAfter } from "./health-reads.ts";
 import { identityStoreOn } from "./identities.ts";
 import { nameStoreOn } from "./name-store.ts";
 import type { SqliteParts } from "./serve.ts";
-import { doubts } from "./time-keeper.ts";
+import { uncertainTimes } from "./time-keeper.ts";
 import { batchAfter, digests, readingsOfDay } from "./upload-reads.ts";
 import type { UploadWriting } from "./upload-write.ts";
 
@@ -25,7 +25,7 @@ export function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWri
     deviceHealthAfter: snapshot(deviceHealthAfter),
     digests: (request) => digests(database, request),
     readingsOfDay: snapshot(readingsOfDay),
-    doubts: snapshot(doubts),
+    uncertainTimes: snapshot(uncertainTimes),
     uploadState: read(function* () {
       return Object.fromEntries(
         yield* rowsOf(arrays<[string, unknown]>("SELECT name, value FROM upload_state")),

@@ -12,10 +12,10 @@ import type { ImportedRecord } from "../record-store.ts";
 import type { EpochSpan, UploadState } from "../upload-store.ts";
 import { epochs } from "./epochs.ts";
 import { type PruneRequest, prune } from "./pruning.ts";
-import { Writing } from "./write.ts";
+import { StoreWriting } from "./write.ts";
 
 /** Writes of an uploader in a gateway's database, besides those of any command: see `UploadStore`. */
-export class UploadWriting extends Writing {
+export class UploadWriting extends StoreWriting {
   noteUpload(state: UploadState): void {
     this.transaction(() => {
       const put = this.database.query("INSERT OR REPLACE INTO upload_state VALUES (?, ?)");

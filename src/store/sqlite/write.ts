@@ -11,7 +11,7 @@ import { nameItem, replaceItem } from "../core/given-names.ts";
 import { homesOnSqlite } from "../core/homes.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
 import { forEverySeries } from "../core/series-tables.ts";
-import { type Given, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
+import { type WriteArguments, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
 import type { ErasurePlan, TakenSpan } from "../erasure.ts";
 import type { NamedItem, NameGiving, Replacing } from "../given-names.ts";
 import type { Settling } from "../identity-store.ts";
@@ -32,7 +32,7 @@ import { StreamKeys } from "./stream-keys.ts";
 import { TimeKeeper } from "./time-keeper.ts";
 
 /** Data that is committed together. */
-export interface Batch extends Notes {
+export interface CommitBatch extends Notes {
   readonly readings: readonly Reading[];
 }
 
@@ -40,7 +40,7 @@ export interface Batch extends Notes {
  * Everything that changes a database, on its one writing connection; every call is one transaction, and
  * throws an OperatorError. It blocks while the disk synchronises: see writer.ts.
  */
-export class Writing {
+export class StoreWriting {
   protected readonly database: Connection;
   protected readonly runner: Runner;
   protected readonly additions = new Additions(homesOnSqlite, 0);
@@ -87,7 +87,7 @@ export class Writing {
   }
 
   /** Numbers and inserts readings, and keeps the notes: see `GatewayStore.append`. */
-  commit(batch: Batch): Appended {
+  commit(batch: CommitBatch): Appended {
     return this.transaction(() => {
       const created: string[] = [];
       const first_seq = Number(this.readSeq.values()[0]?.[0]) + 1;
@@ -162,7 +162,7 @@ export class Writing {
   }
 
   /** Does a change that both databases do alike. */
-  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Written<Name> {
+  write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Written<Name> {
     return this.transaction(() => this.runner.run(workOf(writes, name, given)));
   }
 

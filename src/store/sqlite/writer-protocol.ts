@@ -4,12 +4,12 @@ import type { WriteName } from "../core/writes.ts";
 import { QuotaExceeded } from "../intake.ts";
 import { ReadingRefused } from "../store.ts";
 import type { Role } from "./role.ts";
-import type { Writing } from "./write.ts";
+import type { StoreWriting } from "./write.ts";
 
 /** Calls to the writer's thread, whose arguments and answers are copied between the threads: those of its `Writing`, and before them, once, `open`. */
-export interface WriterCalls extends Omit<Methods<Writing>, "write"> {
+export interface WriterCalls extends Omit<Methods<StoreWriting>, "write"> {
   write(name: WriteName, ...given: readonly unknown[]): unknown;
-  open(options: WriterOptions): Opened;
+  open(options: WriterOptions): OpenedDatabase;
   /** See `damageIn`; of any database, also before `open`. */
   damageIn(path: string): string | undefined;
 }
@@ -25,23 +25,23 @@ export interface WriterOptions {
   readonly home?: number | undefined;
 }
 
-export interface Opened {
+export interface OpenedDatabase {
   /** The schema version that was found; 0 when the database was made now. */
   readonly versionBefore: number;
 }
 
-export interface Request {
+export interface WriterRequest {
   readonly id: number;
   readonly call: keyof WriterCalls;
   readonly given: readonly unknown[];
 }
 
-export type Response =
+export type WriterResponse =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly fault: Fault };
+  | { readonly id: number; readonly fault: ForwardedFault };
 
 /** An OperatorError as it travels between threads, which copy no classes. */
-export interface Fault {
+export interface ForwardedFault {
   readonly what: string;
   readonly remedy: string;
   /** Present on a ReadingRefused. */
@@ -56,7 +56,7 @@ export interface Fault {
   readonly damaged?: true;
 }
 
-export function faultToSend(error: OperatorError): Fault {
+export function faultToSend(error: OperatorError): ForwardedFault {
   const { what, remedy } = error;
   if (error instanceof StoreOutage) return { what, remedy, outage: error.reason };
   if (error instanceof StoreDamaged) return { what, remedy, damaged: true };
@@ -77,7 +77,7 @@ export function errorReceived({
   damaged,
   refused,
   exceeded,
-}: Fault): OperatorError {
+}: ForwardedFault): OperatorError {
   if (outage !== undefined) return new StoreOutage(what, remedy, outage);
   if (damaged) return new StoreDamaged(what, remedy);
   if (exceeded !== undefined) return new QuotaExceeded(exceeded.home, exceeded.quota, exceeded.most);

@@ -1,7 +1,12 @@
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { SqliteWriter } from "./store-writer.ts";
-import { errorReceived, type Request, type Response, type WriterCalls } from "./writer-protocol.ts";
+import {
+  errorReceived,
+  type WriterCalls,
+  type WriterRequest,
+  type WriterResponse,
+} from "./writer-protocol.ts";
 
 /**
  * The other end of writer.ts: asks, and answers by promise. When the thread ends by itself, every waiting
@@ -12,7 +17,7 @@ export class WriterThread extends SqliteWriter {
   readonly #clock: Clock;
   readonly #onFailure: (fault: OperatorError) => void;
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, WaitingCall>();
   #asked = 0;
   #failure: OperatorError | undefined;
   #closing = false;
@@ -23,7 +28,7 @@ export class WriterThread extends SqliteWriter {
     this.#onFailure = options.onFailure;
     // Without its ending: .ts here, .js beside the bundle that scripts/setup.sh makes of this.
     this.#worker = new Worker(options.entry ?? new URL("./writer", import.meta.url));
-    this.#worker.addEventListener("message", ({ data }: MessageEvent<Response>) => this.#settle(data));
+    this.#worker.addEventListener("message", ({ data }: MessageEvent<WriterResponse>) => this.#settle(data));
     this.#worker.addEventListener("error", ({ message }) => this.#fail(errorLine(message)));
     this.#worker.addEventListener("close", () => this.#fail("it ended by itself"));
   }
@@ -37,7 +42,7 @@ export class WriterThread extends SqliteWriter {
     if (this.#closing) return Promise.reject(new OperatorError("the store is closed", "open it again"));
     if (this.#waiting.size >= waiting_max) return Promise.reject(tooMany);
     this.#asked += 1;
-    const request: Request = { id: this.#asked, call, given };
+    const request: WriterRequest = { id: this.#asked, call, given };
     return new Promise((resolve, reject) => {
       this.#waiting.set(request.id, { resolve: resolve as (value: unknown) => void, reject });
       this.#worker.postMessage(request);
@@ -62,7 +67,7 @@ export class WriterThread extends SqliteWriter {
     }
   }
 
-  #settle(response: Response): void {
+  #settle(response: WriterResponse): void {
     const waiting = this.#waiting.get(response.id);
     this.#waiting.delete(response.id);
     if ("fault" in response) waiting?.reject(errorReceived(response.fault));
@@ -87,7 +92,7 @@ function errorLine(message: string): string {
   return /^\s*\w*error: (.*)$/im.exec(message)?.[1] ?? message;
 }
 
-interface Waiting {
+interface WaitingCall {
   resolve(value: unknown): void;
   reject(fault: OperatorError): void;
 }

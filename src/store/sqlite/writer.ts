@@ -3,12 +3,12 @@
  * next commit, and never the event loop that stamps readings. It does one request at a time, in order.
  */
 import { ServerWriting } from "./server-writing.ts";
-import type { Request } from "./writer-protocol.ts";
+import type { WriterRequest } from "./writer-protocol.ts";
 
 declare const self: Worker;
 
 const writing = new ServerWriting();
 
-self.onmessage = ({ data }: MessageEvent<Request>) => {
+self.onmessage = ({ data }: MessageEvent<WriterRequest>) => {
   self.postMessage(writing.answer(data));
 };

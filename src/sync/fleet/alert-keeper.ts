@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
-import { type FleetHome, needTypes } from "../../fleet-home.ts";
+import { type FleetHome, fleetNeeds } from "../../fleet-home.ts";
 import type { Log } from "../../log.ts";
 import type { Alert } from "../../records/programme.ts";
 import type { CentralStore } from "../../store/central-store.ts";
@@ -74,8 +74,8 @@ function alertsOf(home: FleetHome, subjectids: readonly number[]): Alert[] {
   return subjectids.flatMap((subjectid) =>
     home.needs.map(({ type, message }) => ({
       subjectid,
-      alerttypeid: needTypes[type].alerttypeid,
-      alerttypename: needTypes[type].title,
+      alerttypeid: fleetNeeds[type].alerttypeid,
+      alerttypename: fleetNeeds[type].title,
       alertmessage: message,
     })),
   );

@@ -1,13 +1,13 @@
 import { isBatteryLow } from "../../battery.ts";
 import { disk_low_bytes } from "../../disk/free-bytes.ts";
 import { hour_ms } from "../../durations.ts";
-import type { FleetHome, Need, NeedType } from "../../fleet-home.ts";
+import type { FleetHome, FleetNeed, FleetNeedType } from "../../fleet-home.ts";
 import { conflictText } from "../../identity.ts";
 import type { Kind } from "../../kinds.ts";
 import { isHot, isPowerLow, isWorn } from "../../machine-health.ts";
 import { plainLine } from "../../plain-text.ts";
 import { itemStatus } from "../../records/items.ts";
-import type { CentralStore, GatewayRecord, Stray } from "../../store/central-store.ts";
+import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/central-store.ts";
 import type { ItemState } from "../../store/store.ts";
 import type { GatewayReport } from "../protocol.ts";
 import { type Erased, erasedOf, nothingErased, unanswered } from "./erased-there.ts";
@@ -17,14 +17,14 @@ import { type Erased, erasedOf, nothingErased, unanswered } from "./erased-there
  * items or people that are elsewhere.
  */
 export async function fleetOf(
-  store: Pick<CentralStore, "gateways" | "itemHealth" | "strays" | "erasures" | "recordsWith">,
+  store: Pick<CentralStore, "gateways" | "itemHealth" | "unplaced" | "erasures" | "recordsWith">,
   now_ms: number,
   of?: readonly number[],
 ): Promise<FleetHome[]> {
   const [gateways, health, strays] = await Promise.all([
     store.gateways(of),
     store.itemHealth(of),
-    of === undefined ? store.strays() : [],
+    of === undefined ? store.unplaced() : [],
   ]);
   const erased = of === undefined ? await erasedOf(store, gateways) : nothingErased;
   const byHome = Map.groupBy(health.doubtful, ({ record }) => record.currenthomeid);
@@ -43,7 +43,7 @@ export async function fleetOf(
 interface Heard {
   readonly items: number;
   readonly doubtful: readonly ItemState[];
-  readonly strays: readonly Stray[];
+  readonly strays: readonly UnplacedReadings[];
   readonly erased: Erased;
 }
 
@@ -114,9 +114,9 @@ function machineOf({ machine = {}, now_ms = 0 }: Partial<GatewayReport>) {
   };
 }
 
-function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
-  const needs: Need[] = [];
-  const need = (type: NeedType, message: string) => needs.push({ type, message: plainLine(message) });
+function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): FleetNeed[] {
+  const needs: FleetNeed[] = [];
+  const need = (type: FleetNeedType, message: string) => needs.push({ type, message: plainLine(message) });
   const heard_ms = Math.max(home.last_upload_ms ?? 0, home.last_report_ms ?? 0);
   if (now_ms - heard_ms > upload_overdue_ms)
     need(

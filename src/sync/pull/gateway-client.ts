@@ -12,7 +12,7 @@ export function gatewayClient(
     ...options,
     url,
     interface: syncPath,
-    bounds,
+    bounds: gatewayBounds,
     wording: {
       name: `the gateway of home ${home}`,
       kind: "a Lintel gateway",
@@ -27,7 +27,7 @@ export function gatewayClient(
   });
 }
 
-const bounds: ClientBounds = {
+const gatewayBounds: ClientBounds = {
   // Others wait for their turn meanwhile.
   run_ms_max: hour_ms,
   // A gateway that does not answer is asked again later: other gateways have their turns until then.

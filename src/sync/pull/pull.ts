@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import type { ListedGateway } from "../../config/gateway-list.ts";
-import { bounds } from "../../decoding-bounds.ts";
+import { decodingBounds } from "../../decoding-bounds.ts";
 import { day_ms } from "../../durations.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
@@ -119,7 +119,7 @@ export class Pull {
 }
 
 async function readFiles(client: HttpClient): Promise<HomeFiles> {
-  const request = { method: "GET", path: "/backups", answer: bounds.homeFiles } as const;
+  const request = { method: "GET", path: "/backups", answer: decodingBounds.homeFiles } as const;
   const body = await client.askJson(request, BackupsBody);
   try {
     return filesInBody(body);

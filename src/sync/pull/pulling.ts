@@ -7,12 +7,12 @@ import type { Log } from "../../log.ts";
 import type { Pull } from "./pull.ts";
 
 /** The turns of one gateway: see `Pull`. */
-export interface Turns extends Pick<Pull, "turn" | "noteFailure"> {
+export interface PullTurns extends Pick<Pull, "turn" | "noteFailure"> {
   readonly gateway: Pick<ListedGateway, "home">;
 }
 
 export interface PullingOptions {
-  readonly pulls: readonly Turns[];
+  readonly pulls: readonly PullTurns[];
   readonly every_ms: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,7 +28,7 @@ export interface PullingOptions {
 export class Pulling {
   readonly #options: PullingOptions;
   readonly #stop = new AbortController();
-  readonly #waiting: Place[];
+  readonly #waiting: PullPlace[];
   readonly #underWay = new Set<Promise<void>>();
   #cancel = () => {};
   /** Central's own store takes nothing now: logged once, not for each gateway. */
@@ -79,13 +79,13 @@ export class Pulling {
     this.#cancel = clock.after(Math.max(0, first.due_ms - now_ms), () => this.#next());
   }
 
-  #takeFirst(now_ms: number): Place | undefined {
+  #takeFirst(now_ms: number): PullPlace | undefined {
     this.#waiting.sort((one, other) => one.due_ms - other.due_ms);
     const [first] = this.#waiting;
     return first !== undefined && first.due_ms <= now_ms ? this.#waiting.shift() : undefined;
   }
 
-  async #turn(place: Place): Promise<void> {
+  async #turn(place: PullPlace): Promise<void> {
     const { every_ms, clock, random } = this.#options;
     try {
       const { more } = await place.pull.turn(this.#stop.signal);
@@ -102,7 +102,7 @@ export class Pulling {
     }
   }
 
-  #wentWell(place: Place): void {
+  #wentWell(place: PullPlace): void {
     const { log, clock } = this.#options;
     this.#storeOut = false;
     if (place.said.size > 0) {
@@ -114,7 +114,7 @@ export class Pulling {
   }
 
   /** Logs a fault, unless it is logged already. */
-  async #failed(place: Place, fault: Error): Promise<void> {
+  async #failed(place: PullPlace, fault: Error): Promise<void> {
     const { log, clock } = this.#options;
     const { home } = place.pull.gateway;
     if (fault instanceof StoreOutage && fault.part !== undefined) {
@@ -144,8 +144,8 @@ export class Pulling {
   }
 }
 
-interface Place {
-  readonly pull: Turns;
+interface PullPlace {
+  readonly pull: PullTurns;
   /** When its next turn is due, monotonic. */
   due_ms: number;
   /** Turns that failed in a row, since when, and the kinds of fault that the log has of them. */

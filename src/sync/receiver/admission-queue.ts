@@ -41,7 +41,7 @@ export interface Ticket {
 export class AdmissionQueue {
   readonly #bounds: AdmissionBounds;
   readonly #clock: Clock;
-  readonly #entries = new Set<Entry>();
+  readonly #entries = new Set<QueuedRequest>();
   /** When each home that was refused first came, monotonic: its place in the queue. Oldest first. */
   readonly #refusedSince = new Map<number, number>();
   #underWay = 0;
@@ -74,7 +74,7 @@ export class AdmissionQueue {
       throw this.#refusal();
     }
     this.#order += 1;
-    const entry: Entry = { home, bytes, since_ms, order: this.#order, state: "arriving" };
+    const entry: QueuedRequest = { home, bytes, since_ms, order: this.#order, state: "arriving" };
     this.#entries.add(entry);
     this.#waitingBytes += bytes;
     return { turn: () => this.#turn(entry), leave: () => this.#leave(entry) };
@@ -113,7 +113,7 @@ export class AdmissionQueue {
     return !lacking();
   }
 
-  #turn(entry: Entry): Promise<void> {
+  #turn(entry: QueuedRequest): Promise<void> {
     return new Promise((resolve, reject) => {
       entry.state = "waiting";
       entry.resolve = resolve;
@@ -129,7 +129,7 @@ export class AdmissionQueue {
       const busy = new Set(
         [...this.#entries].flatMap(({ state, home }) => (state === "working" ? [home] : [])),
       );
-      let first: Entry | undefined;
+      let first: QueuedRequest | undefined;
       for (const entry of this.#entries)
         if (
           entry.state === "waiting" &&
@@ -147,14 +147,14 @@ export class AdmissionQueue {
     }
   }
 
-  #refuse(entry: Entry): void {
+  #refuse(entry: QueuedRequest): void {
     if (!this.#remove(entry)) return;
     if (!this.#refusedSince.has(entry.home) && this.#refusedSince.size < refused_max)
       this.#refusedSince.set(entry.home, entry.since_ms);
     entry.reject?.(this.#refusal());
   }
 
-  #leave(entry: Entry): void {
+  #leave(entry: QueuedRequest): void {
     if (!this.#remove(entry)) return;
     if (entry.started_ms !== undefined) {
       this.#underWay -= 1;
@@ -164,7 +164,7 @@ export class AdmissionQueue {
     this.#next();
   }
 
-  #remove(entry: Entry): boolean {
+  #remove(entry: QueuedRequest): boolean {
     if (!this.#entries.delete(entry)) return false;
     entry.cancel?.();
     this.#waitingBytes -= entry.bytes;
@@ -188,7 +188,7 @@ export class AdmissionQueue {
   }
 }
 
-interface Entry {
+interface QueuedRequest {
   readonly home: number;
   readonly bytes: number;
   /** When the home first came for this, monotonic. */
@@ -202,7 +202,7 @@ interface Entry {
 }
 
 /** Those who came first are first. */
-function byArrival(one: Entry, other: Entry): number {
+function byArrival(one: QueuedRequest, other: QueuedRequest): number {
   return one.since_ms - other.since_ms || one.order - other.order;
 }
 

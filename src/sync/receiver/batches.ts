@@ -10,10 +10,10 @@ import { BatchFault } from "../batch-frame.ts";
 import { type BatchAnswer, batchType, type DayQuery, dayReadingsOf, type RepairAnswer } from "../protocol.ts";
 import type { HomeAllowances } from "./home-allowances.ts";
 import type { HomeCall } from "./in-turn.ts";
-import { within } from "./quota-refusals.ts";
+import { withinAllowance } from "./quota-refusals.ts";
 import type { ReceivedCounts } from "./received-counts.ts";
 
-interface Parts {
+interface ReceiverParts {
   readonly store: CentralStore;
   readonly allowances: HomeAllowances;
   readonly counts: ReceivedCounts;
@@ -45,7 +45,7 @@ function formOf(decode: (bytes: Uint8Array) => Batch): BodyForm<Batch> {
 export async function answerToHeld(
   header: string | undefined,
   home: number,
-  { store, counts }: Parts,
+  { store, counts }: ReceiverParts,
 ): Promise<BatchAnswer | undefined> {
   const [, epoch, from, to] = /^([0-9a-f]{32}) (\d{1,15}) (\d{1,15})$/.exec(header ?? "") ?? [];
   if (epoch === undefined || Number(from) > Number(to)) return undefined;
@@ -60,7 +60,7 @@ export async function answerToHeld(
 /** Takes readings in. */
 export async function takeBatch(
   { home, now_ms, body: batch, bytes }: HomeCall<Batch>,
-  parts: Parts,
+  parts: ReceiverParts,
 ): Promise<BatchAnswer> {
   const { store, allowances, counts } = parts;
   try {
@@ -69,7 +69,7 @@ export async function takeBatch(
       held_seq,
       taken,
       erased = 0,
-    } = await within(parts, spends, () => store.receive(batch, { home, at_ms: now_ms }));
+    } = await withinAllowance(parts, spends, () => store.receive(batch, { home, at_ms: now_ms }));
     allowances.giveBack(home, "readings", readingsIn(batch) - taken);
     counts.taken(taken, bytes);
     counts.refusedErased(home, erased);
@@ -83,7 +83,7 @@ export async function takeBatch(
 /** Adds and puts right what a gateway holds of one series of one device on one day. */
 export async function repairDay(
   { home, now_ms, query, body: batch }: HomeCall<Batch, Static<typeof DayQuery>>,
-  parts: Parts,
+  parts: ReceiverParts,
 ): Promise<RepairAnswer> {
   const { store, allowances, counts } = parts;
   const request = dayReadingsOf(query);
@@ -99,7 +99,7 @@ export async function repairDay(
       corrected,
       kept,
       erased = 0,
-    } = await within(parts, { home, quota: "readings", amount }, () =>
+    } = await withinAllowance(parts, { home, quota: "readings", amount }, () =>
       store.repairDay(request, batch, { home, at_ms: now_ms }),
     );
     allowances.giveBack(home, "readings", amount - added);
@@ -114,7 +114,7 @@ export async function repairDay(
 /** Answers the readings that are held here of one series of one device on one day: a gateway that has lost some of it takes it back. */
 export async function heldOfDay(
   { home, query }: HomeCall<undefined, Static<typeof DayQuery>>,
-  { store }: Pick<Parts, "store">,
+  { store }: Pick<ReceiverParts, "store">,
 ): Promise<Response> {
   const request = dayReadingsOf(query);
   await requireOwn(store, [request.epoch], home);

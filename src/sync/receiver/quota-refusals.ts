@@ -13,7 +13,7 @@ interface Parts {
  *
  * @throws HttpError 429 where the home has sent as much as it may, 422 where it has reached another quota
  */
-export async function within<Result>(
+export async function withinAllowance<Result>(
   { allowances, counts }: Parts,
   { home, quota, amount }: { home: number; quota: DailyQuota; amount: number },
   work: () => Promise<Result>,

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Clock } from "../../clock.ts";
-import { bounds } from "../../decoding-bounds.ts";
+import { decodingBounds } from "../../decoding-bounds.ts";
 import { day_ms } from "../../durations.ts";
 import { type App, type AppContext, authorised } from "../../http/app.ts";
 import { jsonForm } from "../../http/body.ts";
@@ -37,7 +37,7 @@ import { type AdmissionBounds, AdmissionQueue } from "./admission-queue.ts";
 import { answerToHeld, batchForm, dayForm, heldOfDay, repairDay, requireOwn, takeBatch } from "./batches.ts";
 import { HomeAllowances } from "./home-allowances.ts";
 import { type HomeCall, inTurn } from "./in-turn.ts";
-import { within } from "./quota-refusals.ts";
+import { withinAllowance } from "./quota-refusals.ts";
 import { ReceivedCounts } from "./received-counts.ts";
 
 /** Central's side of sync. */
@@ -84,7 +84,7 @@ export function receiverOf({
     app: {
       name: "sync",
       prefix: `${syncPath}/`,
-      body_bytes_max: drained_factor * bounds.homeFiles.sent_bytes_max,
+      body_bytes_max: drained_factor * decodingBounds.homeFiles.sent_bytes_max,
       routes,
     },
     allowances,
@@ -102,9 +102,9 @@ type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
 /** Routes for sync tokens that are bound to a home, each request in its turn. */
 function homeRoutes(parts: Parts, context: AppContext) {
   const forms = {
-    report: jsonForm(ReportBody, bounds.report),
-    verify: jsonForm(VerifyBody, bounds.digests),
-    backups: jsonForm(BackupsBody, bounds.homeFiles),
+    report: jsonForm(ReportBody, decodingBounds.report),
+    verify: jsonForm(VerifyBody, decodingBounds.digests),
+    backups: jsonForm(BackupsBody, decodingBounds.homeFiles),
   };
   return new Elysia()
     .use(authorised(["sync"], context))
@@ -155,7 +155,7 @@ async function report(
   const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};
   const as_of = { last_seq, day: homeDay(report.timezone, now_ms) };
   const note = { epoch, health: condition, report, as_of };
-  await within(parts, { home, quota: "notes", amount: notesIn(condition) }, () =>
+  await withinAllowance(parts, { home, quota: "notes", amount: notesIn(condition) }, () =>
     store.noteReport(note, { home, at_ms: now_ms }),
   );
   const held = await store.held(names);

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import { bounds } from "../../decoding-bounds.ts";
+import { decodingBounds } from "../../decoding-bounds.ts";
 import { OperatorError } from "../../errors.ts";
 import type { ClientRequest } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
@@ -19,12 +19,19 @@ import {
   ReportAnswer,
   VerifyAnswer,
 } from "../protocol.ts";
-import type { Central } from "../upload/central.ts";
-import type { BatchSender, HeldSpan, ReadAfter, Report, SentBatch, Target } from "./source-and-target.ts";
+import type { CentralClient } from "../upload/central.ts";
+import type {
+  BatchSender,
+  HeldSpan,
+  ReadAfter,
+  SentBatch,
+  TransferReport,
+  TransferTarget,
+} from "./source-and-target.ts";
 
 /** A central server that is asked. */
-export class CentralTarget implements Target {
-  readonly #central: Central;
+export class CentralTarget implements TransferTarget {
+  readonly #central: CentralClient;
   readonly #clock: Clock;
   readonly #onTime: ((unix_ms: number) => void) | undefined;
   readonly #log: Log;
@@ -33,7 +40,7 @@ export class CentralTarget implements Target {
 
   /** @param options.onTime told central's time, unix milliseconds, once it has answered */
   constructor(options: {
-    central: Central;
+    central: CentralClient;
     clock: Clock;
     log: Log;
     onTime?: ((unix_ms: number) => void) | undefined;
@@ -44,7 +51,7 @@ export class CentralTarget implements Target {
     this.#log = options.log;
   }
 
-  async held(report: Report): Promise<readonly HeldSpan[]> {
+  async held(report: TransferReport): Promise<readonly HeldSpan[]> {
     const answer = await this.#report({ ...report, condition: nothingNoted });
     this.#onTime?.(answer.now_ms);
     const here_ms = this.#clock.now().unix_ms;
@@ -57,7 +64,7 @@ export class CentralTarget implements Target {
     return answer.epochs;
   }
 
-  async note(report: Report): Promise<readonly HeldSpan[]> {
+  async note(report: TransferReport): Promise<readonly HeldSpan[]> {
     return (await this.#report(report)).epochs;
   }
 
@@ -70,7 +77,7 @@ export class CentralTarget implements Target {
   async differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]> {
     const body = { ...request, digests };
     const answer = await this.#central.askJson(
-      { method: "POST", path: "/verify", answer: bounds.digests },
+      { method: "POST", path: "/verify", answer: decodingBounds.digests },
       VerifyAnswer,
       body,
     );
@@ -89,7 +96,7 @@ export class CentralTarget implements Target {
       path: "/days",
       query: dayQueryOf(request),
       body: { bytes, type: batchType },
-      answer: bounds.batchAnswer,
+      answer: decodingBounds.batchAnswer,
     });
     return this.#central.read(answer, RepairAnswer);
   }
@@ -99,7 +106,7 @@ export class CentralTarget implements Target {
       method: "GET",
       path: "/days",
       query: dayQueryOf(request),
-      answer: bounds.sentBatch,
+      answer: decodingBounds.sentBatch,
     });
     const batch = batchFrom(this.#central, answer.body, decodeReadings);
     if (batch.epoch === request.epoch && isOfDay(batch, request.day)) return batch;
@@ -109,10 +116,10 @@ export class CentralTarget implements Target {
     );
   }
 
-  #report({ epochs, condition, report }: Report): Promise<ReportAnswer> {
+  #report({ epochs, condition, report }: TransferReport): Promise<ReportAnswer> {
     const body = { epochs, condition, report };
     return this.#central.askJson(
-      { method: "POST", path: "/report", answer: bounds.reportAnswer },
+      { method: "POST", path: "/report", answer: decodingBounds.reportAnswer },
       ReportAnswer,
       body,
     );
@@ -136,7 +143,7 @@ export class CentralTarget implements Target {
         path: "/batches",
         headers: { [batchHeader]: `${batch.epoch} ${batch.from_seq} ${batch.to_seq}` },
         body: { bytes, type: batchType },
-        answer: bounds.batchAnswer,
+        answer: decodingBounds.batchAnswer,
         // A gap: central says where to go on.
         accept: [409],
       };

@@ -3,9 +3,9 @@ import { batch_readings_max, readingsIn } from "../../store/batch.ts";
 import type { DayDigest } from "../../store/day-digest.ts";
 import type { DigestRequest } from "../../store/upload-store.ts";
 import { digests_max } from "../protocol.ts";
-import type { DaySpan } from "./days.ts";
-import { nameOf } from "./differing.ts";
-import type { Source, Target } from "./source-and-target.ts";
+import type { WholeDays } from "./days.ts";
+import { digestName } from "./differing.ts";
+import type { TransferSource, TransferTarget } from "./source-and-target.ts";
 
 /** The result of a comparison of days. */
 export interface Compared {
@@ -21,8 +21,8 @@ export interface Compared {
 }
 
 export interface ComparisonOptions {
-  readonly source: Source;
-  readonly target: Target;
+  readonly source: TransferSource;
+  readonly target: TransferTarget;
   /** Throws where a transfer is to end, or has taken as long as one may. */
   readonly checkTime: () => void;
   /** Called before digests of a span are compared, with its first day, unix milliseconds. */
@@ -54,7 +54,7 @@ export class Comparison implements Compared {
    *
    * @returns the first day after the span that has readings, unix milliseconds
    */
-  async compare(epoch: string, through_seq: number, span: DaySpan): Promise<number | undefined> {
+  async compare(epoch: string, through_seq: number, span: WholeDays): Promise<number | undefined> {
     const { source, checkTime, onCompare } = this.#options;
     checkTime();
     const request = { epoch, through_seq, ...span };
@@ -74,27 +74,29 @@ export class Comparison implements Compared {
   async #compareDigests(request: DigestRequest, digests: readonly DayDigest[]): Promise<void> {
     const { source, target } = this.#options;
     const all = await target.differing(request, digests);
-    const there = new Map(digests.map((digest) => [nameOf(digest), digest]));
-    const differing = all.map((digest) => there.get(nameOf(digest))).filter((digest) => digest !== undefined);
+    const there = new Map(digests.map((digest) => [digestName(digest), digest]));
+    const differing = all
+      .map((digest) => there.get(digestName(digest)))
+      .filter((digest) => digest !== undefined);
     const extra = new Set<string>();
     for (const digest of differing) {
       this.differing.add(digest.day);
       const kept = await this.#repair(request, digest);
       if (kept === 0) continue;
-      extra.add(nameOf(digest));
+      extra.add(digestName(digest));
       await this.#takeBack(request, digest);
     }
     // Of these the gateway has lost all readings, or erased them: then it takes none.
     if (source.takeBack !== undefined)
-      for (const digest of all) if (!there.has(nameOf(digest))) await this.#takeBack(request, digest);
+      for (const digest of all) if (!there.has(digestName(digest))) await this.#takeBack(request, digest);
     if (differing.length === 0) return;
     // Where central holds more than the gateway, all of the gateway's readings are at central: such a day is repaired.
     for (const digest of await this.#differingOf(request, digests))
-      if (!extra.has(nameOf(digest))) this.unrepaired.add(digest.day);
+      if (!extra.has(digestName(digest))) this.unrepaired.add(digest.day);
   }
 
   /** Sends all readings that the gateway still has of some days, without comparing: for days of which readings were pruned. */
-  async sendDays(epoch: string, through_seq: number, span: DaySpan): Promise<void> {
+  async sendDays(epoch: string, through_seq: number, span: WholeDays): Promise<void> {
     const { source, checkTime, onCompare } = this.#options;
     checkTime();
     onCompare?.(span.from_ms);
@@ -109,8 +111,8 @@ export class Comparison implements Compared {
   /** The digests of the gateway that differ at central. Readings that only central has do not count. */
   async #differingOf(request: DigestRequest, digests: readonly DayDigest[]): Promise<DayDigest[]> {
     const differing = await this.#options.target.differing(request, digests);
-    const there = new Map(digests.map((digest) => [nameOf(digest), digest]));
-    return differing.map((digest) => there.get(nameOf(digest))).filter((digest) => digest !== undefined);
+    const there = new Map(digests.map((digest) => [digestName(digest), digest]));
+    return differing.map((digest) => there.get(digestName(digest))).filter((digest) => digest !== undefined);
   }
 
   /** Has the gateway take in what it has lost of one series of one device on one day and central still has. */

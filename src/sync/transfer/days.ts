@@ -4,13 +4,13 @@ import { seriesNames, seriesOf } from "../../series.ts";
 import type { Store } from "../../store/store.ts";
 
 /** A span of whole UTC days, as unix milliseconds. */
-export interface DaySpan {
+export interface WholeDays {
   readonly from_ms: number;
   readonly before_ms: number;
 }
 
 /** Spans of at most `days_max` days that cover some days, given in any order, counted from 1970 in UTC. */
-export function* spansOf(days: Iterable<number>, days_max: number): Generator<DaySpan> {
+export function* spansOf(days: Iterable<number>, days_max: number): Generator<WholeDays> {
   let first: number | undefined;
   let last = 0;
   for (const day of [...days].sort((one, other) => one - other)) {
@@ -39,10 +39,10 @@ export async function nextDay_ms(store: DatedStore, from_ms: number): Promise<nu
 export type DatedStore = Pick<Store, "items" | "item" | "oldestFirst">;
 
 /** Readings of one series of one item. */
-type List = { readonly item: number; readonly series: (typeof seriesNames)[number] };
+type DatedList = { readonly item: number; readonly series: (typeof seriesNames)[number] };
 
-async function listsOf(store: DatedStore): Promise<List[]> {
-  const lists: List[] = [];
+async function listsOf(store: DatedStore): Promise<DatedList[]> {
+  const lists: DatedList[] = [];
   for (const kind of kindNames)
     for (let skip = 0; ; skip += items_per_read) {
       const items = await store.items(kind, { skip, limit: items_per_read });
@@ -57,7 +57,7 @@ async function listsOf(store: DatedStore): Promise<List[]> {
   return lists;
 }
 
-function daySpan(first: number, last: number): DaySpan {
+function daySpan(first: number, last: number): WholeDays {
   return { from_ms: first * day_ms, before_ms: (last + 1) * day_ms };
 }
 

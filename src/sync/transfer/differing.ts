@@ -14,25 +14,25 @@ export async function compareDays(
   const there = comparable(digests, erased);
   const found = differing(there, comparable(await store.digests(request), erased));
   // What central alone has is no fault: the gateway may have cleared it away.
-  const names = new Set(there.map(nameOf));
+  const names = new Set(there.map(digestName));
   const compared = new Map(there.map(({ day }) => [day, 0]));
   for (const digest of found)
-    if (names.has(nameOf(digest))) compared.set(digest.day, (compared.get(digest.day) ?? 0) + 1);
+    if (names.has(digestName(digest))) compared.set(digest.day, (compared.get(digest.day) ?? 0) + 1);
   await store.noteCompared(compared, sender);
   return found;
 }
 
 /** Digests that differ, as they are `here`; with a count of 0 where nothing is here. */
 export function differing(there: readonly DayDigest[], here: readonly DayDigest[]): DayDigest[] {
-  const unmatched = new Map(there.map((digest) => [nameOf(digest), digest]));
+  const unmatched = new Map(there.map((digest) => [digestName(digest), digest]));
   const byItem = new Map(
     there.flatMap((digest) => (digest.itemid === undefined ? [] : [[itemNameOf(digest), digest]])),
   );
   const found: DayDigest[] = [];
   for (const digest of here) {
     // An item may have lost its address on one side, or been given its number on one.
-    const match = unmatched.get(nameOf(digest)) ?? byItem.get(itemNameOf(digest));
-    if (match !== undefined) unmatched.delete(nameOf(match));
+    const match = unmatched.get(digestName(digest)) ?? byItem.get(itemNameOf(digest));
+    if (match !== undefined) unmatched.delete(digestName(match));
     if (match?.count !== digest.count || match.hash !== digest.hash) found.push(digest);
   }
   for (const digest of unmatched.values()) found.push({ ...digest, count: 0, hash: nothing });
@@ -53,7 +53,7 @@ export function comparable(
 }
 
 /** Name of the day, series and device of a digest. The device goes by its address where it has one: its number in the inventory may be known on one side only. */
-export function nameOf({ day, series, kind, address, itemid }: DayDigest): string {
+export function digestName({ day, series, kind, address, itemid }: DayDigest): string {
   return `${day} ${series} ${kind} ${address === "" ? `#${itemid}` : address}`;
 }
 

@@ -1,4 +1,4 @@
-import { bounds } from "../../decoding-bounds.ts";
+import { decodingBounds } from "../../decoding-bounds.ts";
 import { day_ms } from "../../durations.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import { plainWords } from "../../plain-text.ts";
@@ -6,10 +6,10 @@ import { type Batch, isOfDay } from "../../store/batch.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { batchFrom, decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { DigestsAnswer, dayQueryOf, SourceReport } from "../protocol.ts";
-import type { Source, SourceBatch, SpanDigests } from "./source-and-target.ts";
+import type { SourceBatch, SpanDigests, TransferSource } from "./source-and-target.ts";
 
 /** A gateway that is asked, a day at a time. Its answers are checked: anybody may give them. */
-export class GatewaySource implements Source {
+export class GatewaySource implements TransferSource {
   readonly days_max = 1;
   readonly #gateway: HttpClient;
 
@@ -19,18 +19,20 @@ export class GatewaySource implements Source {
 
   async report(after_note: number, after_device = 0): Promise<SourceReport> {
     const request = { method: "GET", path: "/report", query: { after_note, after_device } } as const;
-    return plainWords(await this.#gateway.askJson({ ...request, answer: bounds.sourceReport }, SourceReport));
+    return plainWords(
+      await this.#gateway.askJson({ ...request, answer: decodingBounds.sourceReport }, SourceReport),
+    );
   }
 
   async batchAfter({
     epoch,
     after_seq,
-  }: Parameters<Source["batchAfter"]>[0]): Promise<SourceBatch | undefined> {
+  }: Parameters<TransferSource["batchAfter"]>[0]): Promise<SourceBatch | undefined> {
     const answer = await this.#gateway.ask({
       method: "GET",
       path: "/batches",
       query: { epoch, after: after_seq },
-      answer: bounds.sentBatch,
+      answer: decodingBounds.sentBatch,
     });
     if (answer.status === 204) return undefined;
     return { batch: this.#decoded(epoch, answer.body, decodeBatch), bytes: answer.body.length };
@@ -42,7 +44,7 @@ export class GatewaySource implements Source {
         method: "GET",
         path: "/digests",
         query: { epoch, through: through_seq, from: from_ms, before: before_ms },
-        answer: bounds.digests,
+        answer: decodingBounds.digests,
       },
       DigestsAnswer,
     );
@@ -58,7 +60,7 @@ export class GatewaySource implements Source {
       method: "GET",
       path: "/days",
       query: dayQueryOf(request),
-      answer: bounds.sentBatch,
+      answer: decodingBounds.sentBatch,
     });
     const batch = this.#decoded(request.epoch, answer.body, decodeReadings);
     if (!isOfDay(batch, request.day))

@@ -6,12 +6,12 @@ import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { SourceReport } from "../protocol.ts";
 
 /** A gateway's report of itself, with the health of its devices. */
-export type Report = Omit<SourceReport, "condition"> & { readonly condition: DeviceHealth };
+export type TransferReport = Omit<SourceReport, "condition"> & { readonly condition: DeviceHealth };
 
 /** The gateway whose readings are transferred: a store on this machine, or a gateway that is asked. */
-export interface Source {
+export interface TransferSource {
   /** The gateway's report: its figures, its epochs, and the health of its devices after a note, with states after a device; from the first on unless it is said. */
-  report(after_note: number, after_device?: number): Promise<Report>;
+  report(after_note: number, after_device?: number): Promise<TransferReport>;
 
   /** The readings of an epoch after a number, as many as go into a batch but at most `readings_max`; undefined where there are none. */
   batchAfter(request: {
@@ -45,12 +45,12 @@ export interface SourceBatch {
 }
 
 /** Central, which takes the readings: a store on this machine, or a central server that is asked. */
-export interface Target {
+export interface TransferTarget {
   /** How far central holds each epoch of a report, in its order. @throws OperatorError where they are another home's */
-  held(report: Report): Promise<readonly HeldSpan[]>;
+  held(report: TransferReport): Promise<readonly HeldSpan[]>;
 
   /** Has central keep a report with the health of its devices, and answers as `held`. */
-  note(report: Report): Promise<readonly HeldSpan[]>;
+  note(report: TransferReport): Promise<readonly HeldSpan[]>;
 
   /**
    * A sender of the readings of one epoch, which calls `read` for each batch. It asks for smaller batches after one that did not get

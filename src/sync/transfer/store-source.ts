@@ -3,7 +3,7 @@ import { health_notes_max, health_states_max } from "../../store/device-health.t
 import type { DayReadings, DigestRequest, UploadStore } from "../../store/upload-store.ts";
 import { type GatewayReport, verify_days_max } from "../protocol.ts";
 import { type DatedStore, nextDay_ms } from "./days.ts";
-import type { Report, Source, SourceBatch, SpanDigests } from "./source-and-target.ts";
+import type { SourceBatch, SpanDigests, TransferReport, TransferSource } from "./source-and-target.ts";
 
 /** The part of a gateway's store that is transferred. */
 export type SourceStore = Pick<
@@ -21,7 +21,7 @@ export interface StoreSourceOptions {
 }
 
 /** A gateway by its store on this machine. */
-export class StoreSource implements Source {
+export class StoreSource implements TransferSource {
   readonly days_max = verify_days_max;
   readonly #options: StoreSourceOptions;
 
@@ -29,7 +29,7 @@ export class StoreSource implements Source {
     this.#options = options;
   }
 
-  async report(after_note: number, after_device = 0): Promise<Report> {
+  async report(after_note: number, after_device = 0): Promise<TransferReport> {
     const { store, describe, home } = this.#options;
     const [epochs, condition, report, { pruned_before_ms }] = await Promise.all([
       store.epochs(),
@@ -44,7 +44,7 @@ export class StoreSource implements Source {
     return { epochs: own, condition, report, home, pruned_before_ms };
   }
 
-  async batchAfter(request: Parameters<Source["batchAfter"]>[0]): Promise<SourceBatch | undefined> {
+  async batchAfter(request: Parameters<TransferSource["batchAfter"]>[0]): Promise<SourceBatch | undefined> {
     const batch = await this.#options.store.batchAfter(request);
     return batch && { batch, bytes: 0 };
   }

@@ -10,7 +10,13 @@ import { homeDay } from "../home-day.ts";
 import type { DailyQuota, HomeAllowances } from "../receiver/home-allowances.ts";
 import type { ReceivedCounts } from "../receiver/received-counts.ts";
 import { compareDays } from "./differing.ts";
-import type { BatchSender, HeldSpan, ReadAfter, Report, Target } from "./source-and-target.ts";
+import type {
+  BatchSender,
+  HeldSpan,
+  ReadAfter,
+  TransferReport,
+  TransferTarget,
+} from "./source-and-target.ts";
 
 export interface StoreTargetOptions {
   readonly store: CentralStore;
@@ -26,7 +32,7 @@ export interface StoreTargetOptions {
 }
 
 /** Central by its store on this machine, for the gateway of one home. */
-export class StoreTarget implements Target {
+export class StoreTarget implements TransferTarget {
   readonly #options: StoreTargetOptions;
 
   /** When the gateway was first asked for this transfer, unix milliseconds. */
@@ -37,7 +43,7 @@ export class StoreTarget implements Target {
     this.#begun_ms = options.clock.now().unix_ms;
   }
 
-  async held(report: Report): Promise<readonly HeldSpan[]> {
+  async held(report: TransferReport): Promise<readonly HeldSpan[]> {
     const { store, home, title, place } = this.#options;
     if (report.home !== undefined && report.home !== home)
       throw new OperatorError(
@@ -54,7 +60,7 @@ export class StoreTarget implements Target {
     return held;
   }
 
-  async note({ epochs, condition, report }: Report): Promise<readonly HeldSpan[]> {
+  async note({ epochs, condition, report }: TransferReport): Promise<readonly HeldSpan[]> {
     const { store, remarks } = this.#options;
     this.#spend("notes", notesIn(condition));
     const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};

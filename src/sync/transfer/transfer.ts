@@ -7,7 +7,7 @@ import { type Batch, batch_readings_max, numbersMissing } from "../../store/batc
 import { health_notes_max, notesIn } from "../../store/device-health.ts";
 import { type Compared, Comparison, type ComparisonOptions } from "./compare.ts";
 import { spansOf } from "./days.ts";
-import type { HeldSpan, Report } from "./source-and-target.ts";
+import type { HeldSpan, TransferReport } from "./source-and-target.ts";
 import type { TouchedDays } from "./touched-days.ts";
 
 export interface TransferOptions extends ComparisonOptions {
@@ -43,7 +43,7 @@ export interface Transferred {
   /** Readings are left for another transfer, and nothing was compared. */
   readonly more: boolean;
   /** The last report that the source gave. */
-  readonly report: Report;
+  readonly report: TransferReport;
   readonly held_note: number;
   readonly confirmed_seq: number;
   readonly verified_seq: number;
@@ -102,7 +102,7 @@ class Transfer {
   }
 
   /** Asks how far central holds each epoch, and compares that with the gateway's numbers. */
-  async #begin(): Promise<Report> {
+  async #begin(): Promise<TransferReport> {
     const { source, target, gateway, log, clock, touched, onBegin } = this.#options;
     const report = await source.report(this.#options.held_note);
     const held = await target.held(report);
@@ -126,7 +126,7 @@ class Transfer {
   }
 
   /** Refuses a box that runs on an older copy of its card: it has less than central holds. The box may have numbered more since its report: it is asked again. */
-  async #requireNewest(report: Report, held: readonly HeldSpan[]): Promise<void> {
+  async #requireNewest(report: TransferReport, held: readonly HeldSpan[]): Promise<void> {
     const { source, gateway } = this.#options;
     const last = report.epochs.at(-1);
     const held_seq = held.at(-1)?.held_seq ?? 0;
@@ -210,7 +210,7 @@ class Transfer {
    * Sends the health of devices, interruptions from the note on that central holds and every state, in as many reports as it takes.
    * Answers the last report.
    */
-  async #sendHealth(first: Report): Promise<Report> {
+  async #sendHealth(first: TransferReport): Promise<TransferReport> {
     const { source, target, gateway, checkTime } = this.#options;
     let report =
       first.condition.after_note === this.#held_note ? first : await source.report(this.#held_note);
@@ -234,7 +234,7 @@ class Transfer {
   }
 
   /** Compares the days that were touched, or all, as far as central holds them; up to where all was found equal or put right. */
-  async #compareDays({ pruned_before_ms = 0 }: Report, confirmed_seq: number): Promise<number> {
+  async #compareDays({ pruned_before_ms = 0 }: TransferReport, confirmed_seq: number): Promise<number> {
     const { source, clock, log, gateway, touched, remember } = this.#options;
     const first_day = Math.ceil(pruned_before_ms / day_ms);
     const everyDay = touched.all;

@@ -13,7 +13,7 @@ import { batch_readings_max } from "../../store/batch.ts";
 import { BatchRefusalBody, homeHeader, syncPath } from "../protocol.ts";
 
 /** `token` is a sync token of the home. */
-export interface CentralOptions
+export interface CentralClientOptions
   extends Omit<ClientOptions, "interface" | "wording" | "bounds" | "headers" | "bytes_per_s"> {
   readonly bytes_per_s: number;
   /** The home that the configuration names; absent: none is compared with the token's. */
@@ -23,11 +23,11 @@ export interface CentralOptions
 }
 
 /** Central as a gateway asks it. */
-export class Central extends HttpClient {
+export class CentralClient extends HttpClient {
   /** Readings in a batch: as many as `bytes_per_s` sends in a minute. */
   readonly readings_max: number;
 
-  constructor(options: CentralOptions) {
+  constructor(options: CentralClientOptions) {
     const headers = { [homeHeader]: options.home?.toString() };
     const { failures_max = bounds.failures_max } = options;
     super({ ...options, interface: syncPath, headers, wording, bounds: { ...bounds, failures_max } });

@@ -13,13 +13,13 @@ import { CentralTarget } from "../transfer/central-target.ts";
 import { StoreSource } from "../transfer/store-source.ts";
 import { TouchedDays } from "../transfer/touched-days.ts";
 import { type TransferOptions, type Transferred, transfer } from "../transfer/transfer.ts";
-import type { Central } from "./central.ts";
+import type { CentralClient } from "./central.ts";
 import { pruneByPolicy } from "./prune.ts";
 
 export interface UploadOptions {
   readonly store: UploadStore;
   /** Prepares the requests to central; an error ends the upload. */
-  readonly connect: () => Central;
+  readonly connect: () => CentralClient;
   readonly clock: Clock;
   readonly log: Log;
   /** Ends the upload where it leaves things in order; it rejects with the signal's reason. */
@@ -70,7 +70,7 @@ export interface Uploaded {
 export async function upload(options: UploadOptions): Promise<Uploaded> {
   const { store, clock, stop } = options;
   try {
-    const done = await run(options, options.connect());
+    const done = await uploadOnce(options, options.connect());
     await store.noteUpload({ uploaded_ms: clock.now().unix_ms, failure: "" });
     return done;
   } catch (thrown) {
@@ -83,7 +83,7 @@ export async function upload(options: UploadOptions): Promise<Uploaded> {
   }
 }
 
-async function run(options: UploadOptions, central: Central): Promise<Uploaded> {
+async function uploadOnce(options: UploadOptions, central: CentralClient): Promise<Uploaded> {
   const { store, clock, log, keep_days, stop, homeFiles } = options;
   const state = await store.uploadState();
   /** The error of the upload before this one; in the last report, of this one. */
@@ -159,7 +159,7 @@ async function transferReadings(
 
 /** Takes in the records that central has for this home. Answers their fault, which is reported at the end: it holds up nothing else. */
 async function takeRecords(
-  central: Central,
+  central: CentralClient,
   { store, log, takeHomeRecords }: UploadOptions,
 ): Promise<OperatorError | undefined> {
   if (takeHomeRecords === undefined) return undefined;

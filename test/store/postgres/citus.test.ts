@@ -121,7 +121,8 @@ onCluster(
       arrivals: (store) => store.arrivals({ ...page, span: { from_ms: 0, before_ms: page.before_ms } }),
       history: (store) => historyOf(store, 1),
       overviews: (store) => store.itemOverviews([2]),
-      "series in steps": (store) => store.thinned({ ...page, from_ms: 0, step_ms: day_ms, field: "event" }),
+      "series in steps": (store) =>
+        store.downsampled({ ...page, from_ms: 0, step_ms: day_ms, field: "event" }),
       digests: (store) => digestsOf(store, homes.gateways[0] as SimulatedGateway),
     };
     for (const [name, work] of Object.entries(works)) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SystemClock } from "../../../src/clock.ts";
 import { StoreOutage } from "../../../src/errors.ts";
-import { Connections } from "../../../src/store/postgres/connection.ts";
+import { PostgresConnections } from "../../../src/store/postgres/connection.ts";
 import { copyIn } from "../../../src/store/postgres/copy-in.ts";
 import { postgresServer } from "./server.ts";
 
@@ -92,7 +92,7 @@ async function connect(setUp: string) {
   const server = await postgresServer();
   const database = await server.database();
   await server.run(setUp, database.name);
-  const connections = new Connections(database.url, new SystemClock());
+  const connections = new PostgresConnections(database.url, new SystemClock());
   return {
     server,
     name: database.name,

@@ -46,7 +46,7 @@ test("imports that merge histories and batches of the same devices go on at once
   const { items } = await store.overview();
   const counts = items.map(({ series }) => series[0]?.count ?? 0);
   // The item is where it was heard first; what other homes hear of it is kept apart.
-  const apart = (await store.strays()).map(({ readings }) => readings);
+  const apart = (await store.unplaced()).map(({ readings }) => readings);
   expect([...counts, ...apart].reduce((sum, count) => sum + count, 0)).toBe(
     gateways.length * batches * batch_readings,
   );

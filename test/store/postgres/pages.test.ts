@@ -101,7 +101,11 @@ seesPlans("a page is one walk along the index, without sorting or passing over a
     expect(arrivals.length).toBeGreaterThan(2);
     const steps = await plansOf(central.url, series, async (store) => {
       const span = { series, item: 2, from_ms, before_ms: start_ms, step_ms: day_ms } as const;
-      const { count } = await store.thinned({ ...span, field: "event", only: { field: "event", value: 4 } });
+      const { count } = await store.downsampled({
+        ...span,
+        field: "event",
+        only: { field: "event", value: 4 },
+      });
       expect(count.filter((one) => one > 0)).toHaveLength(1);
     });
     expect(steps).toHaveLength(1);
@@ -127,7 +131,7 @@ seesPlans(
       });
     }
     await central.store.receive(gateway.all(), gateway.sender);
-    await central.store.seal(12, Number.MAX_SAFE_INTEGER);
+    await central.store.compress(12, Number.MAX_SAFE_INTEGER);
     const before_ms = start_ms + 20_000 * 60_000;
     const request = { series, item: 2, before_ms, skip: 0, limit: 1_000, precision: "s" } as const;
     const plans = await plansOf(central.url, "sealed_readings", async (store) => {

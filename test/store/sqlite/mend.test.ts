@@ -8,9 +8,9 @@ import { seriesNames } from "../../../src/series.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { isNotedDamaged, noteDamaged } from "../../../src/store/sqlite/damage-note.ts";
 import { essentialsPath } from "../../../src/store/sqlite/essentials.ts";
+import { damageIn } from "../../../src/store/sqlite/file-check.ts";
 import { mend } from "../../../src/store/sqlite/mend.ts";
 import { openGatewayStore, openStoreBeside } from "../../../src/store/sqlite/open.ts";
-import { damageIn } from "../../../src/store/sqlite/salvage.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 

@@ -5,7 +5,7 @@ import { oneHome } from "../../../src/store/core/homes.ts";
 import { oldestFirst } from "../../../src/store/core/oldest-first.ts";
 import { page } from "../../../src/store/core/pages.ts";
 import { SpanMemory } from "../../../src/store/core/span-memory.ts";
-import type { Step, Work } from "../../../src/store/core/work.ts";
+import type { DatabaseStep, Work } from "../../../src/store/core/work.ts";
 import { openForReading } from "../../../src/store/sqlite/connection.ts";
 import { sqliteSpelling } from "../../../src/store/sqlite/dialect.ts";
 import { Runner } from "../../../src/store/sqlite/runner.ts";
@@ -116,7 +116,7 @@ function plansOf(directory: string, work: Work<unknown>): string[][] {
   const plans: string[][] = [];
   for (let next = work.next(); next.done !== true; ) {
     const step = next.value;
-    for (const one of Array.isArray(step) ? (step as Step[]) : [step]) {
+    for (const one of Array.isArray(step) ? (step as DatabaseStep[]) : [step]) {
       if ("reach" in one) continue;
       if (!("text" in one)) throw new Error("a page does more than read");
       const plan = connection

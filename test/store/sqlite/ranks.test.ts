@@ -3,7 +3,7 @@ import { day_ms } from "../../../src/durations.ts";
 import { oneHome } from "../../../src/store/core/homes.ts";
 import { page } from "../../../src/store/core/pages.ts";
 import { below, between, near } from "../../../src/store/core/ranks.ts";
-import { type Run, runsOf } from "../../../src/store/core/run.ts";
+import { type PlacedSeries, placedSeriesOf } from "../../../src/store/core/run.ts";
 import { SpanMemory } from "../../../src/store/core/span-memory.ts";
 import { widths_ms } from "../../../src/store/core/span-widths.ts";
 import type { Statement, Work } from "../../../src/store/core/work.ts";
@@ -39,7 +39,7 @@ async function opened() {
   await store.close();
   const database = openForReading(databasePath(directory.path));
   const runner = new Runner(database);
-  const [run] = runner.run(runsOf(oneHome, { series, item: 1 })) as [Run];
+  const [run] = runner.run(placedSeriesOf(oneHome, { series, item: 1 })) as [PlacedSeries];
   return {
     all,
     run,

@@ -145,7 +145,7 @@ test("readings that are sealed are counted and listed as rows are", async () => 
     expect(listed(database)).toEqual(expected);
   };
   for (const before_ms of [start_ms + 60 * day_ms, Number.MAX_SAFE_INTEGER]) {
-    await made.store.seal(12, before_ms);
+    await made.store.compress(12, before_ms);
     checkCounts(made.directory);
     database.run("DELETE FROM late WHERE seq % 2 = 0");
     counted();

@@ -9,7 +9,7 @@ import {
   readingsAfter,
   spansBetween,
 } from "../../../src/store/core/readings.ts";
-import { placesOf, type RunPlace } from "../../../src/store/core/run.ts";
+import { placesOf, type StreamSeries } from "../../../src/store/core/run.ts";
 import { spanStart, widths_ms } from "../../../src/store/core/span-widths.ts";
 import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/runner.ts";
@@ -41,10 +41,10 @@ test.each([
     .map(({ stamp_ms: at_ms, seq }): [stamp_ms: number, seq: number] => [at_ms, seq])
     .sort((one, other) => one[0] - other[0] || one[1] - other[1]);
   const last_ms = model.at(-1)?.[0] as number;
-  await made.store.seal(12, start_ms + (last_ms + 1 - start_ms) * part);
+  await made.store.compress(12, start_ms + (last_ms + 1 - start_ms) * part);
   using database = openForReading(databasePath(made.directory));
   const runner = new Runner(database);
-  const run = runner.run(placesOf(homesOnSqlite, { series, home: 0, streams: [1] })).get(1) as RunPlace;
+  const run = runner.run(placesOf(homesOnSqlite, { series, home: 0, streams: [1] })).get(1) as StreamSeries;
   const ends = [0, start_ms - 9, run.sealed_before, run.sealed_before - 1, last_ms, last_ms + 1, last_ms * 2];
   const anyEnd = () =>
     random() < 0.3

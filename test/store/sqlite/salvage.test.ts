@@ -4,9 +4,10 @@ import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../../src/clock.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
+import { isWhole } from "../../../src/store/sqlite/file-check.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
 import { prepareDatabase, prepareDirectory } from "../../../src/store/sqlite/prepare.ts";
-import { isWhole, salvage } from "../../../src/store/sqlite/salvage.ts";
+import { salvage } from "../../../src/store/sqlite/salvage.ts";
 import { below, keptLog, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 
 const count = 30_000;

@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/durations.ts";
 import { homesOnSqlite } from "../../../src/store/core/homes.ts";
-import type { RunPlace } from "../../../src/store/core/run.ts";
+import type { StreamSeries } from "../../../src/store/core/run.ts";
 import {
-  addSealed,
-  BlockWalk,
+  addCompressed,
+  BlockReader,
   block_readings,
   blocksNumbered,
-  eachSealed,
-  removeSealed,
+  eachCompressed,
+  removeCompressed,
 } from "../../../src/store/core/sealed-blocks.ts";
 import { spanStart, widths_ms } from "../../../src/store/core/span-widths.ts";
 import type { Between } from "../../../src/store/core/time-spans.ts";
-import { type ReadingOfRun, readingsOf } from "../../../src/store/sealed-block.ts";
+import { readingsOf, type StreamReading } from "../../../src/store/sealed-block.ts";
 import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/runner.ts";
 import { below, seeded } from "../sample.ts";
@@ -24,20 +24,21 @@ const width_ms = widths_ms[0];
 const start_ms = spanStart(1_800_000_000_000, width_ms);
 
 /** The sealed readings of a run, on SQLite. */
-async function sealedRun(run: Partial<RunPlace> = {}) {
+async function sealedRun(run: Partial<StreamSeries> = {}) {
   const made = await temporaryCentral();
   const database = openForWriting(databasePath(made.directory));
   const runner = new Runner(database);
   const sealed_before = start_ms + 3 * width_ms;
-  const place: RunPlace = { homes: homesOnSqlite, series, stream: 1, home: 0, sealed_before, ...run };
+  const place: StreamSeries = { homes: homesOnSqlite, series, stream: 1, home: 0, sealed_before, ...run };
   return {
     runner,
     place,
-    add: (rows: readonly ReadingOfRun[], to = place) => runner.run(addSealed(to, readingsOf(series, rows))),
-    remove: (of: Between, numbers?: ReadonlySet<number>) => runner.run(removeSealed(place, of, numbers)),
+    add: (rows: readonly StreamReading[], to = place) =>
+      runner.run(addCompressed(to, readingsOf(series, rows))),
+    remove: (of: Between, numbers?: ReadonlySet<number>) => runner.run(removeCompressed(place, of, numbers)),
     read: (of: Between, step: 1 | -1, most = Number.MAX_SAFE_INTEGER, from = place) => {
-      const found: ReadingOfRun[] = [];
-      runner.run(eachSealed(from, of, step, (reading) => found.push(reading) < most));
+      const found: StreamReading[] = [];
+      runner.run(eachCompressed(from, of, step, (reading) => found.push(reading) < most));
       return found;
     },
     blocks: () =>
@@ -54,20 +55,20 @@ async function sealedRun(run: Partial<RunPlace> = {}) {
 const everything = { from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER };
 
 /** Readings with numbers from `first` on, a second apart, the first at `from_ms`. */
-function secondly(first: number, count: number, from_ms = start_ms): ReadingOfRun[] {
+function secondly(first: number, count: number, from_ms = start_ms): StreamReading[] {
   return Array.from({ length: count }, (_, index) => [from_ms + index * 1_000, first + index, 1, null]);
 }
 
 test("sealed readings are those that were added and not removed, in either direction, whatever the stretch of time", async () => {
   await using run = await sealedRun();
   const random = seeded(3);
-  let model: ReadingOfRun[] = [];
+  let model: StreamReading[] = [];
   let seq = 0;
   const anyStamp = () => start_ms + below(random, 100) * below(random, 2 * 864_000);
   for (let round = 0; round < 16; round += 1) {
     if (random() < 0.7) {
       const begin_ms = anyStamp();
-      const rows = Array.from({ length: below(random, round % 4 === 0 ? 2_500 : 300) }, (): ReadingOfRun => {
+      const rows = Array.from({ length: below(random, round % 4 === 0 ? 2_500 : 300) }, (): StreamReading => {
         seq += 1;
         const stamp_ms = random() < 0.1 ? anyStamp() : begin_ms + below(random, 400_000);
         return [Math.min(stamp_ms, run.place.sealed_before - 1), seq, below(random, 9), null];
@@ -123,7 +124,7 @@ test("what follows fills the last block up to a thousand, and what comes in betw
 });
 
 test("a full block is parted by what comes in between, also where it is the last, and its end alone is not behind it", async () => {
-  const counts = async (added: ReadingOfRun) => {
+  const counts = async (added: StreamReading) => {
     await using run = await sealedRun();
     run.add(secondly(11, block_readings));
     run.add([added]);
@@ -205,7 +206,7 @@ test("a walk reads three blocks first, then twice as many each time, thirty-two 
   run.add(Array.from({ length: 80 }, (_, span) => [start_ms + span * width_ms, span + 1, 1, null]));
   const asked: unknown[] = [];
   for (const step of [1, -1] as const) {
-    const walk = new BlockWalk(run.place, everything, step);
+    const walk = new BlockReader(run.place, everything, step);
     const limits: unknown[] = [];
     const stamps: number[] = [];
     for (;;) {
@@ -236,7 +237,7 @@ test("nothing is asked of a stretch of time that ends before it begins, or that 
     { from_ms: start_ms + 1, before_ms: start_ms + 1 },
     { from_ms: run.place.sealed_before, before_ms: run.place.sealed_before + day_ms },
   ])
-    expect(new BlockWalk(run.place, of, 1).next().next()).toEqual({ done: true, value: undefined });
+    expect(new BlockReader(run.place, of, 1).next().next()).toEqual({ done: true, value: undefined });
   // Of a run that is sealed up to a moment, nothing from there on is read.
   const until = { ...run.place, sealed_before: start_ms + 2_000 };
   expect(run.read(everything, 1, 9, until)).toEqual(secondly(1, 2));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/durations.ts";
 import { homesOnSqlite } from "../../../src/store/core/homes.ts";
-import { dueAfterReport, sealSome } from "../../../src/store/core/sealing.ts";
+import { compressSome, dueAfterReport } from "../../../src/store/core/sealing.ts";
 import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/runner.ts";
 import { sensor, start_ms } from "../sample.ts";
@@ -26,7 +26,7 @@ async function centralWith(counts: readonly number[], apart_ms: number) {
   const runner = new Runner(database);
   return {
     ...made,
-    seal: (before_ms: number) => runner.run(sealSome(homesOnSqlite, 12, before_ms)),
+    seal: (before_ms: number) => runner.run(compressSome(homesOnSqlite, 12, before_ms)),
     async [Symbol.asyncDispose]() {
       database.close();
       await made[Symbol.asyncDispose]();

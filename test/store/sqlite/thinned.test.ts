@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { homesOnSqlite } from "../../../src/store/core/homes.ts";
-import { thinned } from "../../../src/store/core/thinned.ts";
+import { downsampled } from "../../../src/store/core/thinned.ts";
 import type { Database } from "../../../src/store/core/work.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite/database.ts";
 import { sensor, start_ms } from "../sample.ts";
@@ -23,11 +23,11 @@ test("a series in steps has each reading once, also where rows are sealed while 
     page: async (work) => {
       const part = await database.page(work);
       parts += 1;
-      await store.seal(12, Number.MAX_SAFE_INTEGER);
+      await store.compress(12, Number.MAX_SAFE_INTEGER);
       return part;
     },
   };
-  const { count, sum } = await thinned(sealedMeanwhile, homesOnSqlite, {
+  const { count, sum } = await downsampled(sealedMeanwhile, homesOnSqlite, {
     series: "wirelesssensor_events",
     item: 1,
     from_ms: start_ms,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { BootTime, Held } from "../../../src/store/store.ts";
+import type { BootTime, HeldFact } from "../../../src/store/store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "./opening.ts";
 
@@ -30,7 +30,7 @@ test("facts wait in the order of boots, then of time, then of their coming, with
   await store.append([], { boots });
   const fact = (event: number) => ({ reading: sensorEvent(sensor(1), start_ms + event, event) });
   const state = { device: sensor(1), heard_ms: start_ms, battery_percent: 60 };
-  const held: Held[] = [
+  const held: HeldFact[] = [
     { boot: "first", monotonic_ms: 1, fact: fact(1) },
     { boot: "second", monotonic_ms: 9.5, fact: { state } },
     { boot: "second", monotonic_ms: 2, fact: fact(3) },
@@ -41,7 +41,7 @@ test("facts wait in the order of boots, then of time, then of their coming, with
   await store.append([], { held: told });
   const inOrder = [held[2], held[3], held[1], held[0]];
   const waiting = await store.waiting(10);
-  expect(waiting.map(({ id: _, ...one }) => one)).toEqual(inOrder as Held[]);
+  expect(waiting.map(({ id: _, ...one }) => one)).toEqual(inOrder as HeldFact[]);
   expect(await store.waiting(2)).toEqual(waiting.slice(0, 2));
   await store.append([], { released: [waiting[0], waiting[2]].map((one) => one?.id ?? 0) });
   expect(await store.waiting(10)).toEqual([waiting[1], waiting[3]] as never);
@@ -60,7 +60,7 @@ test("the time of a boot is in doubt where its place between others was only fou
     { boot: "last", timeline: offset(start_ms + 9_000), seen_ms: 20.75, bound_ms: 0 },
   ];
   await store.append([], { boots });
-  expect(await store.doubts()).toEqual([
+  expect(await store.uncertainTimes()).toEqual([
     { from_ms: start_ms + 1, to_ms: start_ms + 1_001 },
     { from_ms: start_ms + 9_000, to_ms: start_ms + 9_021 },
   ]);

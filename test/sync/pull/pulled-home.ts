@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { SystemClock } from "../../../src/clock.ts";
 import type { ListedGateway } from "../../../src/config/gateway-list.ts";
-import { type Gateway, startGateway } from "../../../src/gateway.ts";
+import { type RunningGateway, startGateway } from "../../../src/gateway.ts";
 import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import type { DayDigest } from "../../../src/store/day-digest.ts";
@@ -25,7 +25,7 @@ export class PulledHome implements AsyncDisposable {
   readonly directory: string;
   readonly #temporary = temporaryDirectory();
   readonly #said: number | null;
-  #gateway: Gateway | undefined;
+  #gateway: RunningGateway | undefined;
   #port = 0;
   readonly #own = new SystemClock();
   readonly #kept = keptLog("warn");
@@ -71,7 +71,7 @@ export class PulledHome implements AsyncDisposable {
     this.#gateway = undefined;
   }
 
-  get gateway(): Gateway {
+  get gateway(): RunningGateway {
     if (this.#gateway === undefined) throw new Error("the gateway is not running");
     return this.#gateway;
   }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Central, startCentral } from "../../../src/central.ts";
+import { type RunningCentral, startCentral } from "../../../src/central.ts";
 import { type Clock, SystemClock } from "../../../src/clock.ts";
 import { lineLog } from "../../../src/log.ts";
 import type { Batch } from "../../../src/store/batch.ts";
@@ -18,7 +18,7 @@ import { openCentral } from "../../store/sqlite/opening.ts";
 
 /** A central server on a free port, over a real store. */
 export interface Receiving extends AsyncDisposable {
-  readonly central: Central;
+  readonly central: RunningCentral;
   readonly store: CentralStore;
   /** Where sync is: `http://127.0.0.1:1234/sync/v1`. */
   readonly url: string;

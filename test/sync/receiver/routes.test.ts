@@ -313,7 +313,7 @@ test("a report tells central's version and time, and lasts: which day it was in 
   expect(await receiving.store.gateways([51])).toMatchObject([
     { epoch: gateway.epoch, held_seq: 10, reported_ms: at_ms, report: { timezone: "Pacific/Kiritimati" } },
   ]);
-  const [nights] = await receiving.store.nights([51], dayOf(at_ms) - 1);
+  const [nights] = await receiving.store.dailyArrivals([51], dayOf(at_ms) - 1);
   expect(nights?.days.map(({ day: of, arrived_ms }) => [of, arrived_ms])).toContainEqual([
     dayOf(at_ms) + 1,
     at_ms,
@@ -372,7 +372,7 @@ test("days that are compared are a month at most, and central keeps how many dif
     return post(58, "/verify", { epoch: gateway.epoch, through_seq: 10, ...span, digests });
   };
   expect((await verify(31)).status).toBe(200);
-  expect((await receiving.store.nights([58], day))[0]?.days).toMatchObject([{ day, differing: 1 }]);
+  expect((await receiving.store.dailyArrivals([58], day))[0]?.days).toMatchObject([{ day, differing: 1 }]);
   expect(await said(await verify(32))).toMatchObject([
     422,
     { message: expect.stringContaining("from_ms and before_ms must be 1 to 31 whole days apart, UTC") },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { SystemClock } from "../../../src/clock.ts";
-import { type Gateway, startGateway } from "../../../src/gateway.ts";
+import { type RunningGateway, startGateway } from "../../../src/gateway.ts";
 import { decodeBatch, decodeReadings } from "../../../src/sync/batch-codec.ts";
 import { BackupsBody, DigestsAnswer, SourceReport } from "../../../src/sync/protocol.ts";
 import { mintToken, type Scope } from "../../../src/token.ts";
@@ -9,7 +9,7 @@ import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../.
 
 const clock = new SystemClock();
 const directory = temporaryDirectory();
-let gateway: Gateway;
+let gateway: RunningGateway;
 let epoch = "";
 beforeAll(async () => {
   gateway = await startGateway({

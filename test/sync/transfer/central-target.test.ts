@@ -3,7 +3,7 @@ import { OperatorError } from "../../../src/errors.ts";
 import { type Batch, batch_readings_max } from "../../../src/store/batch.ts";
 import { decodeBatch, decodeReadings } from "../../../src/sync/batch-codec.ts";
 import { CentralTarget } from "../../../src/sync/transfer/central-target.ts";
-import type { Report } from "../../../src/sync/transfer/source-and-target.ts";
+import type { TransferReport } from "../../../src/sync/transfer/source-and-target.ts";
 import { SettableClock } from "../../api/settable-clock.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
 import { keptLog, start_ms } from "../../store/sample.ts";
@@ -16,8 +16,8 @@ const { answering } = answeringServers();
 const { own, day, ofDay } = sensorDay(0);
 const { epoch } = own;
 const noted = { after_note: 3, to_note: 9, listeners: [{ name: "zigbee", first_ms: 1, last_ms: 2 }] };
-const body = reportBody(own) as Report;
-const report: Report = { ...body, condition: { ...body.condition, ...noted }, home: 12 };
+const body = reportBody(own) as TransferReport;
+const report: TransferReport = { ...body, condition: { ...body.condition, ...noted }, home: 12 };
 
 /** A central that answers so; waits before it is asked again pass at once. */
 function central(answer: (request: Request) => Response | Promise<Response>) {

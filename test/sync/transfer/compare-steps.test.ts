@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/durations.ts";
 import { type Batch, batch_readings_max } from "../../../src/store/batch.ts";
-import type { Source, Target } from "../../../src/sync/transfer/source-and-target.ts";
+import type { TransferSource, TransferTarget } from "../../../src/sync/transfer/source-and-target.ts";
 import { TouchedDays } from "../../../src/sync/transfer/touched-days.ts";
 import { dayOf, home, hourly, numbersTo, TwoStores } from "./two-stores.ts";
 
@@ -34,11 +34,11 @@ test("a day of more readings than go into a batch is sent again in several, from
   );
   const [source, target] = [stores.source(), stores.target()];
   const asked: number[] = [];
-  const inTwo: Source["readingsOfDay"] = async (request) => {
+  const inTwo: TransferSource["readingsOfDay"] = async (request) => {
     asked.push(request.after_seq);
     return request.after_seq === 0 ? full(request, 4) : source.readingsOfDay({ ...request, after_seq: 0 });
   };
-  const repairDay: Target["repairDay"] = async (request, readings) =>
+  const repairDay: TransferTarget["repairDay"] = async (request, readings) =>
     isFull(readings) ? nothing : target.repairDay({ ...request, after_seq: 0 }, readings);
   const { compared } = await stores.transfer({ source: { readingsOfDay: inTwo }, target: { repairDay } });
   expect([asked, compared.repaired, await stores.held()]).toEqual([[0, 4], 1, numbersTo(50)]);
@@ -48,13 +48,13 @@ test("a gateway or a central that gives the same part of a day again and again i
   await using stores = await changed("home", "DELETE FROM wirelesssensor_events WHERE event = 30");
   const source = stores.source();
   const sent: number[] = [];
-  const again: Source["readingsOfDay"] = async (request) => {
+  const again: TransferSource["readingsOfDay"] = async (request) => {
     sent.push(request.after_seq);
     return full(request, 4);
   };
-  const repairDay: Target["repairDay"] = async () => ({ ...nothing, kept: 1 });
+  const repairDay: TransferTarget["repairDay"] = async () => ({ ...nothing, kept: 1 });
   const back: number[] = [];
-  const readingsOfDay: Target["readingsOfDay"] = async (request) => {
+  const readingsOfDay: TransferTarget["readingsOfDay"] = async (request) => {
     back.push(request.after_seq);
     return full(request, 7);
   };
@@ -69,13 +69,14 @@ test("a gateway or a central that gives the same part of a day again and again i
   // What comes back in two parts is taken, and the second is asked for after the first.
   stores.earlier = { ...stores.earlier, verified_all_ms: 0 };
   back.length = 0;
-  const inTwo: Target["readingsOfDay"] = async (request) => {
+  const inTwo: TransferTarget["readingsOfDay"] = async (request) => {
     back.push(request.after_seq);
     return request.after_seq === 0
       ? full(request, 7)
       : stores.central.readingsOfDay({ ...request, after_seq: 0 }, home);
   };
-  const takeBack: Source["takeBack"] = async (readings) => (isFull(readings) ? 0 : source.takeBack(readings));
+  const takeBack: TransferSource["takeBack"] = async (readings) =>
+    isFull(readings) ? 0 : source.takeBack(readings);
   const { compared } = await stores.transfer({ source: { takeBack }, target: { readingsOfDay: inTwo } });
   expect([back, compared.returned]).toEqual([[0, 7], 1]);
 });
@@ -83,7 +84,9 @@ test("a gateway or a central that gives the same part of a day again and again i
 test("a day that central alone has, and of which the gateway takes nothing, is no day that differs", async () => {
   const second = hourly(1, 50).flatMap((_, index) => (dayOf(index + 1) === dayOf(20) ? [index + 1] : []));
   await using stores = await changed("home", `DELETE FROM wirelesssensor_events WHERE event IN (${second})`);
-  const target: Partial<Target> = { readingsOfDay: (request) => stores.central.readingsOfDay(request, home) };
+  const target: Partial<TransferTarget> = {
+    readingsOfDay: (request) => stores.central.readingsOfDay(request, home),
+  };
   const { compared } = await stores.transfer({ source: { takeBack: async () => 0 }, target });
   expect([compared.differing.size, compared.returned, compared.kept]).toEqual([0, 0, 0]);
 });
@@ -92,7 +95,7 @@ test("a pruned day of which central has all is sent, and is no day that differs"
   await using stores = await TwoStores.open(hourly(1, 50));
   await stores.transfer();
   const source = stores.source();
-  const report: Source["report"] = async (...asked) => ({
+  const report: TransferSource["report"] = async (...asked) => ({
     ...(await source.report(...asked)),
     pruned_before_ms: (dayOf(50) + 1) * day_ms,
   });

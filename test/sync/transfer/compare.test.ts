@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/durations.ts";
-import type { Source, Target } from "../../../src/sync/transfer/source-and-target.ts";
+import type { TransferSource, TransferTarget } from "../../../src/sync/transfer/source-and-target.ts";
 import { TouchedDays } from "../../../src/sync/transfer/touched-days.ts";
 import { sensor, sensorEvent, start_ms } from "../../store/sample.ts";
 import { dayOf, home, hourly, numbersTo, TwoStores } from "./two-stores.ts";
 
 /** Two stores that are the same, and central able to give readings back as it does over the network. */
-async function same(): Promise<{ stores: TwoStores; target: Partial<Target> }> {
+async function same(): Promise<{ stores: TwoStores; target: Partial<TransferTarget> }> {
   const stores = await TwoStores.open(hourly(1, 50));
   await stores.transfer();
   stores.earlier = { ...stores.earlier, verified_all_ms: 0 };
@@ -62,7 +62,10 @@ test("where central gives nothing back, or the gateway takes nothing, what centr
   expect([...done.compared.unrepaired]).toEqual([]);
   expect(await stores.held()).toEqual(numbersTo(50));
   stores.earlier = { ...stores.earlier, verified_all_ms: 0 };
-  const { compared } = await stores.transfer({ target, source: { takeBack: undefined } as Partial<Source> });
+  const { compared } = await stores.transfer({
+    target,
+    source: { takeBack: undefined } as Partial<TransferSource>,
+  });
   expect(compared).toMatchObject({ kept: 1, returned: 0 });
 });
 
@@ -71,7 +74,7 @@ test("days that differ although all was sent again are said, and are compared th
   await using _ = stores;
   stores.change("central", "UPDATE wirelesssensor_events SET event = 1000 WHERE event = 30");
   await stores.gateway.append(hourly(51, 52));
-  const deaf: Partial<Target> = { repairDay: async () => ({ added: 0, corrected: 0, kept: 0 }) };
+  const deaf: Partial<TransferTarget> = { repairDay: async () => ({ added: 0, corrected: 0, kept: 0 }) };
   const { compared, verified_seq, confirmed_seq } = await stores.transfer({ target: deaf });
   expect([confirmed_seq, verified_seq, [...compared.unrepaired]]).toEqual([52, 50, [dayOf(30)]]);
   expect(stores.earlier).toMatchObject({ confirmed_seq: 52, verified_seq: 50, verified_all_ms: 0 });
@@ -89,14 +92,16 @@ test("of days before a pruning the readings that are left are sent, and what cen
   stores.change("home", "DELETE FROM wirelesssensor_events WHERE event BETWEEN 1 AND 4");
   stores.change("central", "DELETE FROM wirelesssensor_events WHERE event IN (7, 20)");
   const source = stores.source();
-  const report: Source["report"] = async (...asked) => ({
+  const report: TransferSource["report"] = async (...asked) => ({
     ...(await source.report(...asked)),
     pruned_before_ms: dayOf(20) * day_ms + 1,
   });
   stores.touched = new TouchedDays(0, 100);
   const compared: number[] = [];
   const onCompare = (from_ms: number) => compared.push(from_ms / day_ms);
-  const target: Partial<Target> = { readingsOfDay: (request) => stores.central.readingsOfDay(request, home) };
+  const target: Partial<TransferTarget> = {
+    readingsOfDay: (request) => stores.central.readingsOfDay(request, home),
+  };
   const done = await stores.transfer({ source: { report, days_max: 1 }, target, onCompare });
   expect(compared).toEqual([dayOf(40), dayOf(1), dayOf(20)]);
   expect(done.compared).toMatchObject({ repaired: 2, kept: 4, returned: 0 });
@@ -120,7 +125,7 @@ test("days are compared a span at a time, and years without readings are passed 
   const spans: number[] = [];
   const source = stores.source();
   let asked = 0;
-  const digests: Source["digests"] = (request) => {
+  const digests: TransferSource["digests"] = (request) => {
     asked += 1;
     return source.digests(request);
   };
@@ -136,7 +141,7 @@ test("more digests than go into one request are compared by halves of their days
   stores.touched.all = true;
   const source = stores.source();
   const spans: number[][] = [];
-  const digests: Source["digests"] = async (request) => {
+  const digests: TransferSource["digests"] = async (request) => {
     const { from_ms, before_ms } = request;
     const found = await source.digests(request);
     if (found.digests.length > 0) spans.push([from_ms, before_ms].map((at_ms) => at_ms / day_ms - dayOf(1)));

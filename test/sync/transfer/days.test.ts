@@ -3,7 +3,7 @@ import { day_ms } from "../../../src/durations.ts";
 import type { Batch } from "../../../src/store/batch.ts";
 import type { DayDigest } from "../../../src/store/day-digest.ts";
 import { nextDay_ms, spansOf } from "../../../src/sync/transfer/days.ts";
-import { comparable, compareDays, differing, nameOf } from "../../../src/sync/transfer/differing.ts";
+import { comparable, compareDays, differing, digestName } from "../../../src/sync/transfer/differing.ts";
 import { TouchedDays } from "../../../src/sync/transfer/touched-days.ts";
 import { sensor, sensorEvent, start_ms } from "../../store/sample.ts";
 import { dayOf, home, hourly, TwoStores } from "./two-stores.ts";
@@ -75,8 +75,8 @@ test("a device is the same by its address, or by its number where one side has l
   expect(differing([numbered], [nameless])).toEqual([]);
   expect(differing([digest({ address: "", itemid: 8 })], [nameless])).toHaveLength(2);
   expect(differing([digest({ address: sensor(2).address })], [digest()])).toHaveLength(2);
-  expect(nameOf(digest())).toBe(`20000 wirelesssensor_events wirelesssensors ${sensor(1).address}`);
-  expect(nameOf(nameless)).toBe("20000 wirelesssensor_events wirelesssensors #7");
+  expect(digestName(digest())).toBe(`20000 wirelesssensor_events wirelesssensors ${sensor(1).address}`);
+  expect(digestName(nameless)).toBe("20000 wirelesssensor_events wirelesssensors #7");
 });
 
 test("days of which anything was erased are not compared, of the device that it was erased of", () => {
@@ -115,7 +115,7 @@ test("central keeps of each compared day how much differs, and of what it alone 
   const compared = async (told: readonly DayDigest[]) => {
     const sender = { home, at_ms: start_ms };
     const found = await compareDays(stores.central, { request, digests: told }, sender);
-    const [nights] = await stores.central.nights([home], dayOf(1));
+    const [nights] = await stores.central.dailyArrivals([home], dayOf(1));
     const kept = (nights?.days ?? []).filter((one) => one.differing > 0);
     return [found.length, kept.map((one) => [one.day, one.differing])];
   };

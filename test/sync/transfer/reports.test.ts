@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import type { Gap } from "../../../src/reading.ts";
-import type { Target } from "../../../src/sync/transfer/source-and-target.ts";
+import type { TransferTarget } from "../../../src/sync/transfer/source-and-target.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
 import { numbersTo, TwoStores } from "./two-stores.ts";
 
@@ -51,7 +51,7 @@ test("a central that stays at a note, whatever it is told, is left", async () =>
     gaps: [{ device: sensor(1), from_ms: start_ms, to_ms: start_ms + 1, reason: "overwritten" }],
   });
   let told = 0;
-  const note: Target["note"] = async ({ epochs }) => {
+  const note: TransferTarget["note"] = async ({ epochs }) => {
     told += 1;
     return epochs.map(({ epoch }) => ({ epoch, held_seq: 0, held_note: 0 }));
   };

@@ -3,14 +3,14 @@ import { day_ms } from "../../../src/durations.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { defaultQuotas } from "../../../src/store/intake.ts";
-import type { Source } from "../../../src/sync/transfer/source-and-target.ts";
+import type { TransferSource } from "../../../src/sync/transfer/source-and-target.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
 import { dayOf, home, hourly, numbersTo, TwoStores } from "./two-stores.ts";
 
 test("what central takes, refuses and puts right is counted", async () => {
   await using stores = await TwoStores.open(hourly(1, 10));
   const source = stores.source();
-  const batchAfter: Source["batchAfter"] = async (asked) => {
+  const batchAfter: TransferSource["batchAfter"] = async (asked) => {
     const read = await source.batchAfter(asked);
     return read && { ...read, bytes: 700 };
   };
@@ -28,7 +28,7 @@ test("a batch that does not follow what central holds is sent from there, and co
   await using stores = await TwoStores.open(hourly(1, 10));
   const source = stores.source();
   let asked = 0;
-  const batchAfter: Source["batchAfter"] = (request) =>
+  const batchAfter: TransferSource["batchAfter"] = (request) =>
     source.batchAfter(asked++ === 0 ? { ...request, after_seq: 4 } : request);
   // All that may come at once are these ten: the six that were refused count for nothing.
   const target = stores.target({ quotas: { ...defaultQuotas, readings: 2 } });
@@ -120,7 +120,7 @@ test("the report is kept with what central remarks, and how far the gateway was 
     { home, held_seq: 10, report: { failure: "a remark", version: "0.1.0" } },
   ]);
   const today = Math.floor(start_ms / day_ms);
-  const [nights] = await stores.central.nights([home], today);
+  const [nights] = await stores.central.dailyArrivals([home], today);
   expect(nights?.days).toMatchObject([{ day: today, arrived_ms: start_ms }]);
 });
 

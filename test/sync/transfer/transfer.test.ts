@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/durations.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
-import type { Source, Target } from "../../../src/sync/transfer/source-and-target.ts";
+import type { TransferSource, TransferTarget } from "../../../src/sync/transfer/source-and-target.ts";
 import { TouchedDays } from "../../../src/sync/transfer/touched-days.ts";
 import { start_ms } from "../../store/sample.ts";
 import { gatewayOf } from "../receiver/receiving.ts";
@@ -126,7 +126,7 @@ test("a central that stays where it is, whatever it is sent, is left after five 
   await using stores = await TwoStores.open(hourly(1, 10));
   const target = stores.target();
   let asked = 0;
-  const stays = (times: number): Pick<Target, "sender"> => ({
+  const stays = (times: number): Pick<TransferTarget, "sender"> => ({
     sender: (read) => {
       const send = target.sender(read);
       return async (after_seq) => (asked++ < times ? { held_seq: after_seq } : send(after_seq));
@@ -225,7 +225,8 @@ test("a gateway without an epoch has nothing to send", async () => {
 test("the epochs of a gateway go one after the other, and what is confirmed ends where one is not all there", async () => {
   await using stores = await TwoStores.open(hourly(1, 6), hourly(7, 12));
   const source = stores.source();
-  const batchAfter: Source["batchAfter"] = (asked) => source.batchAfter({ ...asked, readings_max: 4 });
+  const batchAfter: TransferSource["batchAfter"] = (asked) =>
+    source.batchAfter({ ...asked, readings_max: 4 });
   const sent = async (batches_max: number) => {
     const { more, confirmed_seq } = await stores.transfer({ source: { batchAfter }, batches_max });
     return [more, confirmed_seq, (await stores.held()).length];
@@ -252,7 +253,7 @@ test("readings are read again for their days only where these were never compare
   await stores.transfer();
   const source = stores.source();
   const asked: object[] = [];
-  const batchAfter: Source["batchAfter"] = ({ after_seq, readings_max }) => {
+  const batchAfter: TransferSource["batchAfter"] = ({ after_seq, readings_max }) => {
     asked.push({ after_seq, readings_max });
     return source.batchAfter({ epoch: stores.gateway.epoch, after_seq, readings_max });
   };
@@ -273,7 +274,7 @@ test("readings are read again for their days only where these were never compare
   stores.touched = new TouchedDays(0, 100);
   await stores.transfer({ source: { batchAfter: async () => undefined } });
   stores.touched = new TouchedDays(4, 100);
-  const stays: Source["batchAfter"] = (request) =>
+  const stays: TransferSource["batchAfter"] = (request) =>
     source.batchAfter({ ...request, after_seq: 0, readings_max: 4 });
   await stores.transfer({ source: { batchAfter: stays } });
 });
@@ -281,7 +282,7 @@ test("readings are read again for their days only where these were never compare
 test("a gateway that hands over no more, although it has numbered more, is compared as far as it came", async () => {
   await using stores = await TwoStores.open(hourly(1, 10));
   const source = stores.source();
-  const batchAfter: Source["batchAfter"] = async (asked) =>
+  const batchAfter: TransferSource["batchAfter"] = async (asked) =>
     asked.after_seq === 0 ? source.batchAfter({ ...asked, readings_max: 4 }) : undefined;
   const first = await stores.transfer({ source: { batchAfter } });
   expect(first).toMatchObject({ more: false, confirmed_seq: 4, verified_seq: 4 });
@@ -303,7 +304,7 @@ test("of a box with several epochs it is the newest that may have numbered more 
   await stores.transfer();
   const source = stores.source();
   let asked = 0;
-  const report: Source["report"] = async (after_note) => {
+  const report: TransferSource["report"] = async (after_note) => {
     const said = await source.report(after_note);
     asked += 1;
     if (asked > 1) return said;
@@ -320,7 +321,7 @@ test("its time is looked at before readings are read again for their days", asyn
     throw new TryAgainLater("the time is up", "later");
   };
   let read = 0;
-  const batchAfter: Source["batchAfter"] = async () => {
+  const batchAfter: TransferSource["batchAfter"] = async () => {
     read += 1;
     return undefined;
   };

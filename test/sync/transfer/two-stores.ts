@@ -12,7 +12,7 @@ import type { GatewayStore } from "../../../src/store/store.ts";
 import type { UploadStore } from "../../../src/store/upload-store.ts";
 import { HomeAllowances } from "../../../src/sync/receiver/home-allowances.ts";
 import { ReceivedCounts } from "../../../src/sync/receiver/received-counts.ts";
-import type { Source, Target } from "../../../src/sync/transfer/source-and-target.ts";
+import type { TransferSource, TransferTarget } from "../../../src/sync/transfer/source-and-target.ts";
 import { StoreSource } from "../../../src/sync/transfer/store-source.ts";
 import { StoreTarget } from "../../../src/sync/transfer/store-target.ts";
 import { TouchedDays } from "../../../src/sync/transfer/touched-days.ts";
@@ -94,12 +94,12 @@ export class TwoStores implements AsyncDisposable {
     target,
     ...options
   }: Partial<Omit<TransferOptions, "source" | "target">> & {
-    source?: Partial<Source>;
-    target?: Partial<Target>;
+    source?: Partial<TransferSource>;
+    target?: Partial<TransferTarget>;
   } = {}): Promise<Transferred> {
     return transfer({
-      source: otherwise<Source>(this.source(), source),
-      target: otherwise<Target>(this.target(), target),
+      source: otherwise<TransferSource>(this.source(), source),
+      target: otherwise<TransferTarget>(this.target(), target),
       clock: this.clock,
       log: this.#log,
       gateway: "this box",

@@ -1,16 +1,16 @@
-import { Central, type CentralOptions } from "../../../src/sync/upload/central.ts";
+import { CentralClient, type CentralClientOptions } from "../../../src/sync/upload/central.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { seeded } from "../../store/sample.ts";
 
 /** Central at an address; waits between attempts pass at once, and are kept. */
 export function centralAt(
   url: string,
-  rest: Partial<CentralOptions> = {},
-): { central: Central; waits: number[]; reasons: string[]; clock: TravellingClock } {
+  rest: Partial<CentralClientOptions> = {},
+): { central: CentralClient; waits: number[]; reasons: string[]; clock: TravellingClock } {
   const clock = new TravellingClock();
   const waits: number[] = [];
   const reasons: string[] = [];
-  const central = new Central({
+  const central = new CentralClient({
     url,
     token: "a.b",
     bytes_per_s: 1e9,

@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { bounds } from "../../../src/decoding-bounds.ts";
+import { decodingBounds } from "../../../src/decoding-bounds.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { jsonBody } from "../../../src/http-client/http-client.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
-import type { Central } from "../../../src/sync/upload/central.ts";
+import type { CentralClient } from "../../../src/sync/upload/central.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
 import { centralAt } from "./central-at.ts";
 
 const { answering, silent } = answeringServers();
 
-const answer = bounds.batchAnswer;
+const answer = decodingBounds.batchAnswer;
 const anything = Type.Unknown();
-const ask = (central: Central) =>
+const ask = (central: CentralClient) =>
   central.askJson({ method: "POST", path: "/report", answer }, anything, { a: 1 });
 const faultOf = async (asked: Promise<unknown>): Promise<Error> =>
   (await asked.then(
@@ -113,7 +113,7 @@ test("numbers that are another's are for somebody to mend, and a central that ho
     const body = { code: 40901, message: "as it says", reason, held_seq: 3 };
     return centralAt(answering(() => Response.json(body, { status: 409 }))).central;
   };
-  const accepted = (central: Central) =>
+  const accepted = (central: CentralClient) =>
     central.ask({ method: "POST", path: "/batches", answer, accept: [409] });
   for (const reason of ["foreign", "diverged", "home"])
     for (const asking of [ask, accepted]) {

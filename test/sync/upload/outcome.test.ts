@@ -4,7 +4,7 @@ import { day_ms } from "../../../src/durations.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import type { Reading } from "../../../src/reading.ts";
-import { Central } from "../../../src/sync/upload/central.ts";
+import { CentralClient } from "../../../src/sync/upload/central.ts";
 import { type UploadOptions, type UploadProgress, upload } from "../../../src/sync/upload/upload.ts";
 import { SettableClock } from "../../api/settable-clock.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
@@ -45,7 +45,7 @@ async function box(home: number, readings: readonly Reading[]) {
       upload({
         store,
         connect: () =>
-          new Central({
+          new CentralClient({
             url: new URL(receiving.url).origin,
             token,
             bytes_per_s: 1e9,

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Central as CentralServer, startCentral } from "../../../src/central.ts";
+import { type RunningCentral as CentralServer, startCentral } from "../../../src/central.ts";
 import { type Clock, clockQuality } from "../../../src/clock.ts";
 import { type CentralPlace, openCentral } from "../../../src/commands/central-place.ts";
 import { day_ms } from "../../../src/durations.ts";
@@ -17,7 +17,7 @@ import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/ope
 import type { GatewayStore } from "../../../src/store/store.ts";
 import type { UploadState, UploadStore } from "../../../src/store/upload-store.ts";
 import { describeGateway } from "../../../src/sync/gateway-report.ts";
-import { Central } from "../../../src/sync/upload/central.ts";
+import { CentralClient } from "../../../src/sync/upload/central.ts";
 import { type Uploaded, type UploadOptions, upload } from "../../../src/sync/upload/upload.ts";
 import { mintToken } from "../../../src/token.ts";
 import { takeHomeRecords } from "../../../src/uploader/home-records-import.ts";
@@ -201,7 +201,7 @@ export class Home {
       upload({
         store,
         connect: () =>
-          new Central({
+          new CentralClient({
             url,
             token,
             bytes_per_s: 1e9,

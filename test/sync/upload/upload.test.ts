@@ -58,7 +58,7 @@ test("a gateway tells central when its clock was in doubt: the boots that never 
       { boot: "waiting", seen_ms: 80 },
     ],
   });
-  expect(await home.gateway.doubts()).toEqual([{ from_ms: 2_000, to_ms: 2_071 }]);
+  expect(await home.gateway.uncertainTimes()).toEqual([{ from_ms: 2_000, to_ms: 2_071 }]);
   await home.upload();
   const [gateway] = await programme.store.gateways();
   expect(gateway?.report).toMatchObject({ doubts: [{ from_ms: 2_000, to_ms: 2_071 }] });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Content } from "../../../../src/api/content.ts";
+import { EncodedAnswer } from "../../../../src/api/content.ts";
 import { oneHome } from "../../../../src/store/core/homes.ts";
 import { page } from "../../../../src/store/core/pages.ts";
 import { SpanMemory } from "../../../../src/store/core/span-memory.ts";
@@ -25,7 +25,7 @@ function coldPages(data: Data): Record<"store" | "rowid", number[]> {
       const { records } = runner.snapshot(
         page(oneHome, new SpanMemory(), { ...request, skip: 0, limit: 1000, precision: "s" }),
       );
-      return new Content({ body: records }).as(undefined).length;
+      return new EncodedAnswer({ body: records }).as(undefined).length;
     },
     rowid: ({ item, before_s }: Asked) => JSON.stringify(select.all(item, before_s)).length,
   };

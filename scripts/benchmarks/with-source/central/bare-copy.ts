@@ -2,7 +2,7 @@ import { SystemClock } from "../../../../src/clock.ts";
 import { seriesNames } from "../../../../src/series.ts";
 import type { Batch } from "../../../../src/store/batch.ts";
 import { byDevice } from "../../../../src/store/core/series-rows.ts";
-import { Connections } from "../../../../src/store/postgres/connection.ts";
+import { PostgresConnections } from "../../../../src/store/postgres/connection.ts";
 import { copyIn } from "../../../../src/store/postgres/copy-in.ts";
 import { copyOf } from "../../../../src/store/postgres/copy-readings.ts";
 import { migrate } from "../../../../src/store/postgres/migrations.ts";
@@ -13,17 +13,17 @@ export type Ready = readonly { readonly statement: string; readonly chunks: read
 
 /** COPY into tables as central has them, with the same keys, and nothing else: no items, counts or watermarks. */
 export class BareCopy implements AsyncDisposable {
-  readonly #connections: Connections;
+  readonly #connections: PostgresConnections;
   readonly #drop: () => Promise<void>;
 
-  private constructor(connections: Connections, drop: () => Promise<void>) {
+  private constructor(connections: PostgresConnections, drop: () => Promise<void>) {
     this.#connections = connections;
     this.#drop = drop;
   }
 
   static async open(): Promise<BareCopy> {
     const database = await (await postgresServer()).database();
-    const connections = new Connections(database.url, new SystemClock());
+    const connections = new PostgresConnections(database.url, new SystemClock());
     await migrate(connections, "bare");
     return new BareCopy(connections, async () => database[Symbol.asyncDispose]());
   }

@@ -10,9 +10,9 @@ import type { SeriesName } from "../../../../src/series.ts";
 import {
   type Batch,
   batch_readings_max,
-  type Column,
   readingsIn,
   type SeriesColumns,
+  type ValueColumn,
   valuesAt,
 } from "../../../../src/store/batch.ts";
 import { valueColumns } from "../../../../src/store/series-columns.ts";
@@ -151,7 +151,7 @@ function repeated(batch: Batch): Batch {
 
 function mapped(
   { seq, device, stamp_ms, values }: SeriesColumns,
-  made: (column: Column) => Column,
+  made: (column: ValueColumn) => ValueColumn,
 ): SeriesColumns {
   const [seqs, devices, stamps] = [seq, device, stamp_ms].map(made) as [
     Float64Array,

@@ -2,7 +2,7 @@ import { SystemClock } from "../../../../src/clock.ts";
 import { messageOf } from "../../../../src/errors.ts";
 import { lineLog } from "../../../../src/log.ts";
 import type { Imported } from "../../../../src/store/record-store.ts";
-import { Central } from "../../../../src/sync/upload/central.ts";
+import { CentralClient } from "../../../../src/sync/upload/central.ts";
 import { upload } from "../../../../src/sync/upload/upload.ts";
 import type { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 import { nightOf } from "./home-night.ts";
@@ -55,7 +55,7 @@ async function uploadOf(options: {
     const { sent, differing_days } = await upload({
       store: nightStore(gateway, clock.now().unix_ms),
       connect: () =>
-        new Central({
+        new CentralClient({
           url: origin,
           token,
           bytes_per_s: 1e9,

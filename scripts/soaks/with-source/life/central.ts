@@ -3,7 +3,7 @@ import { appOf, type Refuse } from "../../../../src/http/app.ts";
 import { Attempts } from "../../../../src/http/attempts.ts";
 import { Authorization } from "../../../../src/http/authorization.ts";
 import { Budget } from "../../../../src/http/budget.ts";
-import { Crowding, Outages, refusalOf } from "../../../../src/http/refusals.ts";
+import { Crowding, refusalOf, StoreOutages } from "../../../../src/http/refusals.ts";
 import { TokenUses } from "../../../../src/http/token-uses.ts";
 import type { Log } from "../../../../src/log.ts";
 import type { CentralStore } from "../../../../src/store/central-store.ts";
@@ -66,7 +66,7 @@ export class SimulatedCentral implements Answering {
       const attempts = new Attempts({ clock, attempts_max: 120, addresses_max: 100 });
       const uses = new TokenUses({ store, clock, log });
       const authorization = new Authorization({ store, clock, realm: "lintel", attempts, uses });
-      const outages = new Outages({ clock, log });
+      const outages = new StoreOutages({ clock, log });
       const crowding = new Crowding({ clock });
       const refuse: Refuse = (thrown, request) => refusalOf(thrown, request, { log, outages, crowding });
       const { app } = receiverOf({ store, clock, version: "0", log });

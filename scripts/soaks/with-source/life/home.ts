@@ -5,13 +5,13 @@ import { writeDurably } from "../../../../src/disk/durable-file.ts";
 import { messageOf } from "../../../../src/errors.ts";
 import { Ingest } from "../../../../src/ingest/ingest.ts";
 import type { Log } from "../../../../src/log.ts";
-import type { Cursor, Device, Reading } from "../../../../src/reading.ts";
+import type { BufferCursor, Device, Reading } from "../../../../src/reading.ts";
 import { normalAddress } from "../../../../src/store/address.ts";
 import { takeLock, uploadPost, type WriterLock } from "../../../../src/store/sqlite/lock.ts";
 import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../../../src/store/store.ts";
 import type { UploadStore } from "../../../../src/store/upload-store.ts";
-import { Central } from "../../../../src/sync/upload/central.ts";
+import { CentralClient } from "../../../../src/sync/upload/central.ts";
 import { upload } from "../../../../src/sync/upload/upload.ts";
 import { gatherHomeFiles } from "../../../../src/uploader/home-files.ts";
 import { takeHomeRecords } from "../../../../src/uploader/home-records-import.ts";
@@ -164,7 +164,7 @@ export class SimulatedHome {
     return happening;
   }
 
-  async #hand(reading: Reading, happening: Happening, cursor?: Cursor): Promise<void> {
+  async #hand(reading: Reading, happening: Happening, cursor?: BufferCursor): Promise<void> {
     const process = this.#process;
     if (this.ingest === undefined) return;
     await this.ingest.accept(reading, cursor, "driver");
@@ -278,7 +278,7 @@ export class SimulatedHome {
     });
   }
 
-  async #connect(process: Process, stop: AbortSignal): Promise<Central> {
+  async #connect(process: Process, stop: AbortSignal): Promise<CentralClient> {
     const { world, central, random, home } = this.#options;
     const card = this.#card;
     const fetch = networkTo(central, {
@@ -289,7 +289,7 @@ export class SimulatedHome {
       isThere: () => this.#card === card,
       troubled: () => this.troubled,
     });
-    return new Central({
+    return new CentralClient({
       ...{ url: "http://central.example", token: await central.token(home), home },
       ...{ clock: this.machine.clock(process), random, stop, fetch },
       bytes_per_s: 50_000,

@@ -1,5 +1,5 @@
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import type { Frame } from "../../page.ts";
+import type { FrameData } from "../../page.ts";
 import { Legend, Patterns } from "../../parts/coverage.tsx";
 import { PlotsContext } from "../../parts/plots.ts";
 import { dateText, numberText } from "../../time-text.ts";
@@ -7,7 +7,7 @@ import type { Curve } from "./curves.ts";
 import type { DeviceData } from "./data.ts";
 
 /** Numbers over time, drawn where there is a browser, and told in words and as a table everywhere. */
-export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Curve }) {
+export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve: Curve }) {
   const { locale, zone, now_ms, uncovered, span } = data;
   const { title, unit, digits, lines, spread, range } = curve;
   const plots = useContext(PlotsContext);

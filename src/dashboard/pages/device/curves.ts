@@ -2,10 +2,10 @@ import { day_ms } from "../../../durations.ts";
 import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
 import { action_prefix, quantities, titleOf } from "../../../quantities.ts";
 import { type SeriesName, seriesOf } from "../../../series.ts";
-import type { SeenStore } from "../../../store/seen-store.ts";
+import type { VisibleStore } from "../../../store/seen-store.ts";
 import type { Uncovered } from "../../uncovered.ts";
 import { readingsIn } from "./device-store.ts";
-import type { DaySpan } from "./span.ts";
+import type { CalendarSpan } from "./span.ts";
 
 /** Numbers of a device over time. Where something may be missing between two of them there is a null, and no line is drawn. */
 export interface Curve {
@@ -67,8 +67,8 @@ const table: Readonly<Partial<Record<SeriesName, readonly CurveOf[]>>> = {
 
 /** The curves of a series; none of one that is drawn otherwise. */
 export async function curvesIn(
-  store: SeenStore,
-  of: { series: SeriesName; item: number; span: DaySpan; uncovered: readonly Uncovered[] },
+  store: VisibleStore,
+  of: { series: SeriesName; item: number; span: CalendarSpan; uncovered: readonly Uncovered[] },
 ): Promise<Curve[]> {
   const curves: Curve[] = [];
   const wanted = of.series === "wirelesssensor_measures" ? await measuredIn(store, of) : table[of.series];
@@ -83,8 +83,8 @@ export async function curvesIn(
 
 /** A curve of each quantity that is among the newest measures of the span. A press of a button is no number, and has none. */
 async function measuredIn(
-  store: SeenStore,
-  { series, item, span }: { series: SeriesName; item: number; span: DaySpan },
+  store: VisibleStore,
+  { series, item, span }: { series: SeriesName; item: number; span: CalendarSpan },
 ): Promise<CurveOf[]> {
   const asked = { series, item, before_ms: span.to_ms, skip: 0, limit: newest_max, precision: "ms" } as const;
   const { records } = await store.page(asked);
@@ -116,7 +116,7 @@ interface Point {
 
 /** Every reading; where there are more than `points_max`, the least and the greatest of each step. */
 async function pointsIn(
-  store: SeenStore,
+  store: VisibleStore,
   {
     series,
     item,
@@ -126,7 +126,7 @@ async function pointsIn(
   }: {
     series: SeriesName;
     item: number;
-    span: DaySpan;
+    span: CalendarSpan;
     fields: readonly string[];
     only: CurveOf["only"] | undefined;
   },
@@ -149,7 +149,7 @@ async function pointsIn(
   const { from_ms, to_ms } = span;
   const step_ms = Math.ceil((2 * (to_ms - from_ms)) / points_max);
   const request = { series, item, from_ms, before_ms: to_ms, step_ms, ...(only && { only }) };
-  const thinned = await Promise.all(fields.map((field) => store.thinned({ ...request, field })));
+  const thinned = await Promise.all(fields.map((field) => store.downsampled({ ...request, field })));
   const steps = thinned[0]?.count.length ?? 0;
   const numberOr = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value);
   const ends = Array.from({ length: 2 * steps }, (_, at): Point => {

@@ -1,5 +1,5 @@
 import type { Kind } from "../../../kinds.ts";
-import { deviceWords as recordingWords } from "../../../meaning/device-words.ts";
+import { methodsLines as recordingWords } from "../../../meaning/device-words.ts";
 import { localDays } from "../../../meaning/local-day.ts";
 import { type DeviceWords, deviceWords } from "../../../meaning/plain-words.ts";
 import { deviceRecord } from "../../../records/device.ts";
@@ -10,7 +10,13 @@ import type { Asked, Show } from "../../page.ts";
 import type { PlotForm } from "../../parts/plots.ts";
 import { titleOf } from "../../shown-devices.ts";
 import { trailTo } from "../../trail.ts";
-import { doubtsIn, hereUntil_ms, readUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
+import {
+  hereUntil_ms,
+  readUntil_ms,
+  type Uncovered,
+  uncertainTimesIn,
+  uncoveredOf,
+} from "../../uncovered.ts";
 import { type Curve, curvesIn } from "./curves.ts";
 import { seriesOfDevice, seriesTitles, usualSpans } from "./device-series.ts";
 import { firstOf, readingsIn, requireDevice } from "./device-store.ts";
@@ -18,9 +24,9 @@ import { type Doses, dosesIn } from "./doses.ts";
 import { plotAddresses } from "./plot-addresses.ts";
 import { readingWords } from "./reading-words.ts";
 import { recordOf } from "./record.ts";
-import { type DaySpan, fittingSpan, neighbour, readSpan } from "./span.ts";
-import type { SpanName } from "./span-titles.ts";
-import { walkingIn } from "./walking.ts";
+import { type CalendarSpan, fittingSpan, neighbour, readSpan } from "./span.ts";
+import type { DaySpanName } from "./span-titles.ts";
+import { walkingCurvesIn } from "./walking.ts";
 
 export interface DeviceData {
   readonly kind: Kind;
@@ -45,7 +51,7 @@ export interface DeviceData {
   readonly series: readonly { readonly path: string; readonly title: string }[];
   readonly shown: { readonly series: SeriesName; readonly path: string } | null;
   /** The newest of the span, the newest first. */
-  readonly events: readonly Event[];
+  readonly events: readonly ReadingEvent[];
   /** The day that was opened, the oldest first. */
   readonly day: OpenedDay | null;
   /** When it was not covered in the span, and when its time was in doubt. */
@@ -73,7 +79,7 @@ export interface Health {
 
 /** A span as the page knows it: where its days begin, then where the last of them ends, unix milliseconds. */
 export interface ShownSpan {
-  readonly name: SpanName | null;
+  readonly name: DaySpanName | null;
   readonly from: string;
   readonly until: string;
   readonly edges_ms: readonly number[];
@@ -81,7 +87,7 @@ export interface ShownSpan {
   readonly later: { readonly from: string; readonly until: string } | null;
 }
 
-export interface Event {
+export interface ReadingEvent {
   readonly at_ms: number;
   readonly words: string;
 }
@@ -90,7 +96,7 @@ export interface OpenedDay {
   readonly date: string;
   readonly from_ms: number;
   readonly to_ms: number;
-  readonly events: readonly Event[];
+  readonly events: readonly ReadingEvent[];
   /** There are more than are listed. */
   readonly cut: boolean;
 }
@@ -126,7 +132,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     replaced_ms,
     ...shownTime,
   });
-  const doubts = await doubtsIn(site, { home, ...shownTime });
+  const doubts = await uncertainTimesIn(site, { home, ...shownTime });
   const data: DeviceData = {
     kind,
     name,
@@ -147,7 +153,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     uncovered: [...uncovered, ...doubts],
     curves: series === undefined ? [] : await curvesIn(store, { series, item: item.key, span, uncovered }),
     walking:
-      series === "wirelesssensor_events" ? await walkingIn(asked, { name, home, span, uncovered }) : [],
+      series === "wirelesssensor_events" ? await walkingCurvesIn(asked, { name, home, span, uncovered }) : [],
     doses:
       series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),
@@ -161,13 +167,17 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   return { title, plots, drawings, data: { ...data, now_ms, locale, trail } };
 };
 
-interface Of {
+interface ReadingsOf {
   readonly asked: Asked;
   readonly item: number;
   readonly subtype: string;
 }
 
-async function newest({ asked, item, subtype }: Of, series: SeriesName, span: DaySpan): Promise<Event[]> {
+async function newest(
+  { asked, item, subtype }: ReadingsOf,
+  series: SeriesName,
+  span: CalendarSpan,
+): Promise<ReadingEvent[]> {
   const { records } = await asked.store.page({
     series,
     item,
@@ -188,15 +198,15 @@ async function newest({ asked, item, subtype }: Of, series: SeriesName, span: Da
 }
 
 async function openedDay(
-  { asked, item, subtype }: Of,
+  { asked, item, subtype }: ReadingsOf,
   series: SeriesName,
-  { span, zone }: { span: DaySpan; zone: string },
+  { span, zone }: { span: CalendarSpan; zone: string },
 ): Promise<OpenedDay | null> {
   const date = asked.query.get("day");
   const day = localDays(zone, span).find((one) => one.date === date);
   if (day === undefined) return null;
   const number = numbers(asked.locale);
-  const events: Event[] = [];
+  const events: ReadingEvent[] = [];
   let before: SeriesRecord | undefined;
   for await (const rows of readingsIn(asked.store, { series, item, span: day })) {
     for (const row of rows) {
@@ -270,7 +280,7 @@ const knownFields = [
   ["lastbatterychange", "Last battery change"],
 ] as const;
 
-function shownSpan(span: DaySpan, now_ms: number): ShownSpan {
+function shownSpan(span: CalendarSpan, now_ms: number): ShownSpan {
   const { name, from, until, from_ms, days } = span;
   return {
     name: name ?? null,
@@ -284,7 +294,7 @@ function shownSpan(span: DaySpan, now_ms: number): ShownSpan {
 
 function requestOf(
   { site, origin }: Asked,
-  { series, name, span }: { series: SeriesName; name: string; span: DaySpan },
+  { series, name, span }: { series: SeriesName; name: string; span: CalendarSpan },
 ): string {
   const { kind, path } = seriesOf(series);
   const [from_s, before_s] = [span.from_ms / 1_000, span.to_ms / 1_000];

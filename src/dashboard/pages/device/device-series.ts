@@ -1,6 +1,6 @@
 import type { Kind } from "../../../kinds.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../../series.ts";
-import type { SpanName } from "./span-titles.ts";
+import type { DaySpanName } from "./span-titles.ts";
 
 /** The series that a device has, the one that people look at first in front; `held`: those that it has readings of. */
 export function seriesOfDevice(kind: Kind, subtype: string, held: ReadonlySet<SeriesName>): SeriesName[] {
@@ -27,7 +27,7 @@ export const seriesTitles: Readonly<Record<SeriesName, string>> = {
 };
 
 /** The span that is shown of a kind where the address names none. */
-export const usualSpans: Readonly<Record<Kind, SpanName>> = {
+export const usualSpans: Readonly<Record<Kind, DaySpanName>> = {
   pillboxes: "8w",
   wirelesssensors: "8w",
   scales: "1y",

@@ -1,13 +1,13 @@
 import { HttpError } from "../../../http/errors.ts";
 import { isKind, type Kind } from "../../../kinds.ts";
-import type { Span } from "../../../meaning/span.ts";
+import type { TimeSpan } from "../../../meaning/span.ts";
 import type { SeriesName } from "../../../series.ts";
-import type { SeenStore } from "../../../store/seen-store.ts";
+import type { VisibleStore } from "../../../store/seen-store.ts";
 import type { ReadingRow, StoredItem } from "../../../store/store.ts";
 
 /** @throws HttpError where there is no such device, or the token may not see it */
 export async function requireDevice(
-  store: SeenStore,
+  store: VisibleStore,
   { kind = "", name: itemname = "" }: Readonly<Record<string, string>>,
 ): Promise<{ kind: Kind; item: StoredItem }> {
   if (!isKind(kind)) throw new HttpError("typename_unknown", { typename: kind });
@@ -18,7 +18,7 @@ export async function requireDevice(
 
 /** When the first reading of a series is of, unix milliseconds; undefined where there is none. */
 export async function firstOf(
-  store: SeenStore,
+  store: VisibleStore,
   { series, item }: { series: SeriesName; item: number },
 ): Promise<number | undefined> {
   const { rows } = await store.oldestFirst({ series, item, from_ms: 0, before_ms: end_ms, limit: 1 });
@@ -27,8 +27,8 @@ export async function firstOf(
 
 /** Readings of a span from old to new, some thousands at a time; with their provenance where that is asked for. */
 export async function* readingsIn(
-  store: SeenStore,
-  { series, item, span, provenance }: { series: SeriesName; item: number; span: Span; provenance?: true },
+  store: VisibleStore,
+  { series, item, span, provenance }: { series: SeriesName; item: number; span: TimeSpan; provenance?: true },
 ): AsyncGenerator<readonly ReadingRow[]> {
   const request = {
     series,

@@ -4,7 +4,7 @@ import { dosesWithin } from "../../box-doses.ts";
 import type { Asked } from "../../page.ts";
 import type { Uncovered } from "../../uncovered.ts";
 import { readingsIn } from "./device-store.ts";
-import type { DaySpan } from "./span.ts";
+import type { CalendarSpan } from "./span.ts";
 
 /** Doses of a pill box, a week in a row: Sunday first, as its doors are numbered. */
 export interface Doses {
@@ -23,7 +23,7 @@ export async function dosesIn(
     span,
     zone,
     uncovered,
-  }: { item: number; span: DaySpan; zone: string; uncovered: readonly Uncovered[] },
+  }: { item: number; span: CalendarSpan; zone: string; uncovered: readonly Uncovered[] },
 ): Promise<Doses> {
   const series = "pillbox_events" as const;
   const { from_ms } = span;

@@ -1,10 +1,10 @@
-import type { Frame } from "../../page.ts";
+import type { FrameData } from "../../page.ts";
 import { ExactMoment } from "../../parts/exact-moment.tsx";
 import { dateText, momentText, preciseClockText, preciseText, type Times } from "../../time-text.ts";
-import type { DeviceData, Event, OpenedDay } from "./data.ts";
+import type { DeviceData, OpenedDay, ReadingEvent } from "./data.ts";
 
 /** The newest readings of the span. */
-export function Newest(data: DeviceData & Frame) {
+export function Newest(data: DeviceData & FrameData) {
   return (
     <section aria-labelledby="newest">
       <h2 id="newest">Newest</h2>
@@ -18,7 +18,7 @@ export function Newest(data: DeviceData & Frame) {
 }
 
 /** All that was recorded on one day, to the millisecond. */
-export function DayOpened({ day, ...data }: DeviceData & Frame & { day: OpenedDay }) {
+export function DayOpened({ day, ...data }: DeviceData & FrameData & { day: OpenedDay }) {
   const hours = Math.round((day.to_ms - day.from_ms) / 3_600_000);
   return (
     <section aria-labelledby="day">
@@ -36,7 +36,7 @@ function Events({
   times,
   text,
 }: {
-  events: readonly Event[];
+  events: readonly ReadingEvent[];
   times: Times;
   text: (at_ms: number, times: Times) => string;
 }) {

@@ -1,11 +1,11 @@
 import { measuresOf } from "../../measures.ts";
-import type { Frame as FrameData } from "../../page.ts";
+import type { FrameData } from "../../page.ts";
 import { Frame } from "../../parts/frame.tsx";
 import { CurveFigure } from "./curve.tsx";
 import type { DeviceData } from "./data.ts";
 import { DoseGrid } from "./dose-grid.tsx";
 import { DayOpened, Newest } from "./events.tsx";
-import { Raster } from "./raster.tsx";
+import { RasterFigure } from "./raster.tsx";
 import { Sentence } from "./sentence.tsx";
 import { SpanControl } from "./span-control.tsx";
 import { Take } from "./take.tsx";
@@ -23,7 +23,7 @@ export function DevicePage(data: DeviceData & FrameData) {
           <>
             <SpanControl {...data} />
             {measuresOf(shown.series).map((name) => (
-              <Raster key={name} {...data} device={data.name} name={name} />
+              <RasterFigure key={name} {...data} device={data.name} name={name} />
             ))}
             {[...data.curves, ...data.walking].map((curve) => (
               <CurveFigure key={curve.title} {...data} curve={curve} />

@@ -1,6 +1,6 @@
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { type MeasureName, measures } from "../../measures.ts";
-import type { Frame } from "../../page.ts";
+import type { FrameData } from "../../page.ts";
 import { Legend, Patterns } from "../../parts/coverage.tsx";
 import { type Drawing, type DrawnDay, type PlotForm, PlotsContext } from "../../parts/plots.ts";
 import { dateText, durationText, numberText } from "../../time-text.ts";
@@ -9,7 +9,10 @@ import type { DeviceData } from "./data.ts";
 import { plotAddress } from "./plot-addresses.ts";
 
 /** A measure day by hour: drawn where there is a browser, and told in words and as a table everywhere. */
-export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureName; device: string }) {
+export function RasterFigure({
+  name,
+  ...data
+}: DeviceData & FrameData & { name: MeasureName; device: string }) {
   const { span, health, uncovered, locale, zone, now_ms, device, form } = data;
   const measure = measures[name];
   const plots = useContext(PlotsContext);
@@ -90,7 +93,7 @@ function Days({
   levels,
   ...times
 }: { days: readonly DrawnDay[]; levels: readonly string[] } & Pick<DeviceData, "zone"> &
-  Pick<Frame, "locale" | "now_ms">) {
+  Pick<FrameData, "locale" | "now_ms">) {
   const hours = (length_ms: number) => numberText(length_ms / 3_600_000, times.locale, 1);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box

@@ -1,11 +1,11 @@
 import { low_percent } from "../../../battery.ts";
-import type { Frame } from "../../page.ts";
+import type { FrameData } from "../../page.ts";
 import { ExactMoment } from "../../parts/exact-moment.tsx";
 import { clockText, dayText, durationText, numberText, preciseText } from "../../time-text.ts";
 import type { DeviceData } from "./data.ts";
 
 /** The answer: whether the device is heard, when it last told something, and what is to be done. */
-export function Sentence({ words, health, locale, now_ms, zone }: DeviceData & Frame) {
+export function Sentence({ words, health, locale, now_ms, zone }: DeviceData & FrameData) {
   const { heard_ms, newest_ms, expected_ms, overdue, replaced, battery_percent, count } = health;
   const times = { locale, zone, now_ms };
   const moment = (at_ms: number) => (

@@ -1,12 +1,12 @@
 import { measuresOf } from "../../measures.ts";
-import type { Frame } from "../../page.ts";
+import type { FrameData } from "../../page.ts";
 import { yearDateText } from "../../time-text.ts";
 import { addressOf } from "./address.ts";
 import type { DeviceData } from "./data.ts";
 import { spanTitles, spiralDays_max } from "./span-titles.ts";
 
 /** Chooses the days that the page is about, and which of the device's series. */
-export function SpanControl(data: DeviceData & Frame) {
+export function SpanControl(data: DeviceData & FrameData) {
   const { span, series, shown, zone } = data;
   const first_ms = span.edges_ms[0] ?? 0;
   const last_ms = (span.edges_ms.at(-1) ?? 1) - 1;

@@ -7,7 +7,7 @@ export const spanTitles = {
   "1y": "1 year",
 } as const;
 
-export type SpanName = keyof typeof spanTitles;
+export type DaySpanName = keyof typeof spanTitles;
 
 /** Days that a spiral shows: two weeks, so that a weekday stands twice in it. */
 export const spiralDays_max = 14;

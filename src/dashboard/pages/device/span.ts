@@ -1,12 +1,12 @@
 import { day_ms } from "../../../durations.ts";
 import { HttpError } from "../../../http/errors.ts";
 import { type LocalDay, localDate, localDays, startOfDate_ms } from "../../../meaning/local-day.ts";
-import type { SpanName } from "./span-titles.ts";
+import type { DaySpanName } from "./span-titles.ts";
 
 /** The time that a page is about: whole days of the home's calendar, the oldest first. */
-export interface DaySpan {
+export interface CalendarSpan {
   /** Its word in the address; absent where the days were given. */
-  readonly name?: SpanName;
+  readonly name?: DaySpanName;
   /** The first day, and the day after the last: `2026-11-03`. */
   readonly from: string;
   readonly until: string;
@@ -16,7 +16,7 @@ export interface DaySpan {
 }
 
 /** Days of the spans that end today. */
-const lengths: Readonly<Record<SpanName, number>> = { "1d": 1, "1w": 7, "4w": 28, "8w": 56, "1y": 365 };
+const lengths: Readonly<Record<DaySpanName, number>> = { "1d": 1, "1w": 7, "4w": 28, "8w": 56, "1y": 365 };
 
 /** A year, and what somebody adds to see what was before it. */
 export const days_max = 400;
@@ -29,8 +29,8 @@ export const days_max = 400;
  */
 export function readSpan(
   query: URLSearchParams,
-  { zone, now_ms, usual }: { zone: string; now_ms: number; usual: SpanName },
-): DaySpan {
+  { zone, now_ms, usual }: { zone: string; now_ms: number; usual: DaySpanName },
+): CalendarSpan {
   const named = query.get("span");
   if (named !== null && !isSpan(named)) throw malformed("span", `one of ${Object.keys(lengths).join(", ")}`);
   const tomorrow = daysAfter(localDate(zone, now_ms), 1);
@@ -50,9 +50,9 @@ export function readSpan(
 
 /** The shortest span that has all readings in it, from the first of them on, and none longer than the usual one. */
 export function fittingSpan(
-  usual: SpanName,
+  usual: DaySpanName,
   { first_ms, now_ms }: { first_ms: number | undefined; now_ms: number },
-): SpanName {
+): DaySpanName {
   if (first_ms === undefined) return usual;
   const names = Object.keys(lengths).filter(isSpan);
   // A week at least, and a day to spare: that of today has only begun.
@@ -62,7 +62,7 @@ export function fittingSpan(
 
 /** The span of the same length beside it. */
 export function neighbour(
-  { from, until, days }: DaySpan,
+  { from, until, days }: CalendarSpan,
   direction: -1 | 1,
 ): { from: string; until: string } {
   const by = direction * days.length;
@@ -81,7 +81,7 @@ function daysAfter(date: string, days: number): string {
   return Temporal.PlainDate.from(date).add({ days }).toString();
 }
 
-function isSpan(name: string): name is SpanName {
+function isSpan(name: string): name is DaySpanName {
   return Object.hasOwn(lengths, name);
 }
 

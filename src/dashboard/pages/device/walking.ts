@@ -2,20 +2,20 @@ import type { WalkingLine } from "../../../config/walking-line.ts";
 import { day_ms } from "../../../durations.ts";
 import { linesOf } from "../../../meaning/measured-lines.ts";
 import { quartilesOf } from "../../../meaning/quartiles.ts";
-import type { Span } from "../../../meaning/span.ts";
-import { type Sighting, walksOf } from "../../../meaning/walks.ts";
+import type { TimeSpan } from "../../../meaning/span.ts";
+import { type SensorPass, walkingPassesOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
 import type { Asked, Site } from "../../page.ts";
 import type { Uncovered } from "../../uncovered.ts";
 import { presence } from "../home/strip.ts";
 import type { Curve } from "./curves.ts";
 import { readingsIn } from "./device-store.ts";
-import type { DaySpan } from "./span.ts";
+import type { CalendarSpan } from "./span.ts";
 
 /** Walking speed of each week on the lines that a sensor is one of: median and quartiles, as far as the token may see the others of the line. */
-export async function walkingIn(
+export async function walkingCurvesIn(
   asked: Asked,
-  of: { name: string; home: number | undefined; span: DaySpan; uncovered: readonly Uncovered[] },
+  of: { name: string; home: number | undefined; span: CalendarSpan; uncovered: readonly Uncovered[] },
 ): Promise<Curve[]> {
   const { name, home, span, uncovered } = of;
   const { store, site } = asked;
@@ -32,7 +32,7 @@ export async function walkingIn(
 async function curveOf(
   asked: Asked,
   line: WalkingLine,
-  { weeks, uncovered }: { weeks: readonly Span[]; uncovered: readonly Uncovered[] },
+  { weeks, uncovered }: { weeks: readonly TimeSpan[]; uncovered: readonly Uncovered[] },
 ): Promise<Curve> {
   const speeds: (readonly number[])[] = [];
   for (const week of weeks) speeds.push(week.from_ms < asked.now_ms ? await speedsIn(asked, line, week) : []);
@@ -56,10 +56,10 @@ async function curveOf(
  * The middle of what is known of a week, so that its point stands where somebody listened, and how many of its days are known, `3 of 7 days`: null where all are.
  */
 export function knownIn(
-  week: Span,
+  week: TimeSpan,
   uncovered: readonly Uncovered[],
 ): { middle_ms: number; words: string | null } {
-  const pieces: Span[] = [];
+  const pieces: TimeSpan[] = [];
   let at_ms = week.from_ms;
   for (const { why, from_ms, to_ms } of uncovered) {
     if (why === "doubt" || to_ms <= at_ms || from_ms >= week.to_ms) continue;
@@ -82,7 +82,7 @@ export function knownIn(
 }
 
 /** Weeks from Monday on, cut to the span. */
-function weeksOf({ days }: DaySpan): Span[] {
+function weeksOf({ days }: CalendarSpan): TimeSpan[] {
   const weeks: { from_ms: number; to_ms: number }[] = [];
   for (const { weekday, from_ms, to_ms } of days) {
     const week = weeks.at(-1);
@@ -93,7 +93,11 @@ function weeksOf({ days }: DaySpan): Span[] {
 }
 
 /** Speeds of the walks of a week, metres a second; those of before are taken where nothing has come or changed since. */
-async function speedsIn({ store, site }: Asked, line: WalkingLine, week: Span): Promise<readonly number[]> {
+async function speedsIn(
+  { store, site }: Asked,
+  line: WalkingLine,
+  week: TimeSpan,
+): Promise<readonly number[]> {
   const items: { item: string; key: number }[] = [];
   const marks: string[] = [];
   for (const { item } of line.sensors) {
@@ -107,7 +111,7 @@ async function speedsIn({ store, site }: Asked, line: WalkingLine, week: Span): 
   const name = `${line.name} ${week.from_ms} ${marks.join()}`;
   const known = memory.get(name);
   if (known !== undefined) return known;
-  const sightings: Sighting[] = [];
+  const sightings: SensorPass[] = [];
   for (const { item, key } of items) {
     const asked = { series, item: key, before_ms: week.from_ms, skip: 0, limit: 1, precision: "ms" } as const;
     let saw = sees((await store.page(asked)).records[0]?.["event"]);
@@ -117,7 +121,7 @@ async function speedsIn({ store, site }: Asked, line: WalkingLine, week: Span): 
         saw = sees(event);
       }
   }
-  const speeds = walksOf(line.sensors, sightings).walks.map(({ speed }) => speed);
+  const speeds = walkingPassesOf(line.sensors, sightings).walks.map(({ speed }) => speed);
   memory.set(name, speeds, speeds.length + name.length);
   return speeds;
 }

@@ -1,12 +1,12 @@
 import { Moment } from "../../parts/moment.tsx";
 import { durationText, listText, type Times, weekdayText } from "../../time-text.ts";
 import { conflictText } from "./conflict.tsx";
-import type { HomeData } from "./data.ts";
+import type { HomePageData } from "./data.ts";
 import type { DeviceRow } from "./devices.ts";
-import type { Need } from "./needs.ts";
+import type { HomeNeed } from "./needs.ts";
 import { headOf } from "./words.tsx";
 
-type Answered = Pick<HomeData, "needs" | "devices" | "isWhole"> & { readonly times: Times };
+type Answered = Pick<HomePageData, "needs" | "devices" | "isWhole"> & { readonly times: Times };
 
 /** The answer to what a reader wants to know first: whether everything was heard, and what is to be done. */
 export function Answer({ needs, devices: all, isWhole, times }: Answered) {
@@ -42,7 +42,7 @@ export function Answer({ needs, devices: all, isWhole, times }: Answered) {
 }
 
 /** A need without its remedy. */
-function Briefly({ need, times }: { need: Need; times: Times }) {
+function Briefly({ need, times }: { need: HomeNeed; times: Times }) {
   switch (need.type) {
     case "trouble":
       return <>{lowered(headOf(need.what))}</>;
@@ -95,7 +95,7 @@ function Missed({
 }: {
   devices: readonly DeviceRow[];
   times: Times;
-  besides?: Need;
+  besides?: HomeNeed;
 }) {
   return devices.flatMap((row) => {
     if (row.latest?.type !== "doses" || row.replaced !== null) return [];

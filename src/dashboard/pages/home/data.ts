@@ -4,10 +4,10 @@ import type { Kind } from "../../../kinds.ts";
 import { localDays } from "../../../meaning/local-day.ts";
 import { linesOf } from "../../../meaning/measured-lines.ts";
 import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
-import { walksOf } from "../../../meaning/walks.ts";
+import { walkingPassesOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
 import { type GivenName, isDevice, isNameOf } from "../../../store/given-names.ts";
-import type { SeenStore } from "../../../store/seen-store.ts";
+import type { VisibleStore } from "../../../store/seen-store.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { isTimezone } from "../../../timezone.ts";
 import { shownConflicts } from "../../conflicts.ts";
@@ -17,15 +17,15 @@ import type { Asked, Show, Site, Trouble } from "../../page.ts";
 import { titleOf } from "../../shown-devices.ts";
 import { listText, momentText, type Times } from "../../time-text.ts";
 import { trailTo } from "../../trail.ts";
-import { doubtsIn, hereUntil_ms } from "../../uncovered.ts";
+import { hereUntil_ms, uncertainTimesIn } from "../../uncovered.ts";
 import { type DeviceRow, rowOf } from "./devices.ts";
-import { type Need, needsOf } from "./needs.ts";
+import { type HomeNeed, needsOf } from "./needs.ts";
 import { type ProposedName, proposalsIn } from "./proposals.ts";
 import type { StripMemory } from "./strip.ts";
 import { isSpanName, type TimeWindow, windowAt } from "./window.ts";
 
 /** A home: what needs somebody, and every device. */
-export interface HomeData {
+export interface HomePageData {
   readonly home: number | null;
   readonly zone: string;
   /** At central: until when what was recorded here has been sent, unix milliseconds. */
@@ -33,7 +33,7 @@ export interface HomeData {
   /** Where the page is. */
   readonly path: string;
   readonly window: TimeWindow;
-  readonly needs: readonly Need[];
+  readonly needs: readonly HomeNeed[];
   readonly devices: readonly DeviceRow[];
   readonly walking: readonly WalkingRow[];
   /** The token may see everything: where there is nothing, there is nothing for anybody. */
@@ -53,7 +53,7 @@ export interface WalkingRow {
 }
 
 /** A home: every device, what it tells, and what needs somebody. */
-export const showHome: Show<HomeData> = async (asked) => {
+export const showHome: Show<HomePageData> = async (asked) => {
   const { site, store, query, now_ms, locale } = asked;
   const home = await homeOf(asked);
   const homes = home === undefined ? undefined : [home];
@@ -75,7 +75,7 @@ export const showHome: Show<HomeData> = async (asked) => {
     window,
     memory: memoryOf(site),
     here_ms,
-    doubts: await doubtsIn(site, { home, from_ms: window.from_ms, to_ms: window.to_ms }),
+    doubts: await uncertainTimesIn(site, { home, from_ms: window.from_ms, to_ms: window.to_ms }),
     inLine: new Set(lines.flatMap(({ sensors }) => sensors.map(({ item }) => item))),
   };
   const devices: DeviceRow[] = [];
@@ -97,7 +97,7 @@ export const showHome: Show<HomeData> = async (asked) => {
       {
         name,
         items: seen.map(({ item }) => item),
-        speeds: quartilesOf(walksOf(sensors, all).walks.map(({ speed }) => speed)) ?? null,
+        speeds: quartilesOf(walkingPassesOf(sensors, all).walks.map(({ speed }) => speed)) ?? null,
       },
     ];
   });
@@ -177,7 +177,7 @@ async function troublesOf(
 
 /** Words that stand where a time zone should. `zone` is the one that the page goes by. */
 async function zoneTroubles(
-  store: SeenStore,
+  store: VisibleStore,
   { home, zone, told }: { home: number | undefined; zone: string; told: string | null },
 ): Promise<Trouble[]> {
   const recorded = home === undefined ? undefined : (await store.record("homes", home))?.timezone;

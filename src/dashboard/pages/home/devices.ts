@@ -3,11 +3,11 @@ import { day_ms } from "../../../durations.ts";
 import type { Kind } from "../../../kinds.ts";
 import type { Dose } from "../../../meaning/doses.ts";
 import { localDays } from "../../../meaning/local-day.ts";
-import type { SeenStore } from "../../../store/seen-store.ts";
+import type { VisibleStore } from "../../../store/seen-store.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import { dosesWithin } from "../../box-doses.ts";
 import { type Covering, readUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
-import { happened, open, type ShownItem, type StripMemory, seriesOfStrip, shownOf } from "./strip.ts";
+import { happened, open, type StripItem, type StripMemory, seriesOfStrip, stripContentOf } from "./strip.ts";
 import type { TimeWindow } from "./window.ts";
 
 /** A device as the page of its home shows it. Times are unix milliseconds. */
@@ -52,7 +52,7 @@ export type Latest =
 
 /** Everything that rows are made from. */
 export interface RowSources {
-  readonly store: SeenStore;
+  readonly store: VisibleStore;
   readonly homes: readonly number[] | undefined;
   readonly zone: string;
   readonly now_ms: number;
@@ -89,8 +89,8 @@ export async function rowOf(
   };
   if (found === undefined)
     return { row: { ...facts, marks: [], often: [], uncovered: [], latest: null }, sightings: [] };
-  const item: ShownItem = { key: found.key, kind, inLine: inLine.has(name), ...(homes && { homes }) };
-  const { marks, often, steps, sightings } = await shownOf(store, { item, window, memory });
+  const item: StripItem = { key: found.key, kind, inLine: inLine.has(name), ...(homes && { homes }) };
+  const { marks, often, steps, sightings } = await stripContentOf(store, { item, window, memory });
   const { from_ms } = window;
   const to_ms = Math.min(window.to_ms, now_ms);
   const read_ms = await readUntil_ms(store, { item: found.key, kind, subtype, homes, now_ms });
@@ -102,7 +102,7 @@ export async function rowOf(
 }
 
 async function latestOf(
-  { item, subtype, steps, ...kept }: { item: ShownItem; subtype: string; steps: number } & Kept,
+  { item, subtype, steps, ...kept }: { item: StripItem; subtype: string; steps: number } & Kept,
   sources: RowSources,
 ): Promise<Latest | null> {
   if (item.kind === "pillboxes") return dosesOfBox(item, { ...sources, ...kept });
@@ -126,7 +126,7 @@ function doorOf(records: readonly [SeriesRecord, ...SeriesRecord[]]): Latest {
 }
 
 /** Doses of today and the six days before. */
-async function dosesOfBox(item: ShownItem, sources: RowSources & Kept): Promise<Latest | null> {
+async function dosesOfBox(item: StripItem, sources: RowSources & Kept): Promise<Latest | null> {
   const { store, zone, now_ms, here_ms, read_ms, replaced_ms } = sources;
   const records = await newest(item, sources, boxEvents_max);
   if (records[0] === undefined) return null;
@@ -143,7 +143,7 @@ async function dosesOfBox(item: ShownItem, sources: RowSources & Kept): Promise<
 }
 
 async function newest(
-  { key, kind, homes }: ShownItem,
+  { key, kind, homes }: StripItem,
   { store, now_ms }: RowSources,
   limit: number,
 ): Promise<readonly SeriesRecord[]> {

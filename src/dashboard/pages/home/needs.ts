@@ -4,7 +4,7 @@ import type { Trouble } from "../../page.ts";
 import type { Battery, DeviceRow } from "./devices.ts";
 
 /** Something that somebody should look after. */
-export type Need =
+export type HomeNeed =
   | { readonly type: "trouble"; readonly what: string; readonly remedy: string | null }
   | ({ readonly type: "conflict" } & ShownConflict)
   | ({ readonly type: "silent"; readonly heard_ms: number; readonly battery: Battery | null } & NamedDevice)
@@ -24,7 +24,7 @@ export function needsOf(
   all: readonly DeviceRow[],
   days: ReadonlyMap<string, number>,
   conflicts: readonly ShownConflict[] = [],
-): Need[] {
+): HomeNeed[] {
   const rows = all.filter(({ replaced }) => replaced === null);
   const of = ({ kind, name, title }: DeviceRow) => ({ kind, name, title });
   const isUndated = troubles.some(({ undated }) => undated);

@@ -1,17 +1,17 @@
-import type { Frame as FrameData } from "../../page.ts";
+import type { FrameData } from "../../page.ts";
 import { Legend, Patterns } from "../../parts/coverage.tsx";
 import { Frame } from "../../parts/frame.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { clockText, dateText, numberText, type Times } from "../../time-text.ts";
 import { Answer } from "./answer.tsx";
-import type { HomeData, WalkingRow } from "./data.ts";
+import type { HomePageData, WalkingRow } from "./data.ts";
 import type { DeviceRow } from "./devices.ts";
 import { groupsOf } from "./groups.ts";
 import { Axis, Strip } from "./strip.tsx";
-import { type SpanName, spans, type TimeWindow } from "./window.ts";
+import { type StripSpanName, spans, type TimeWindow } from "./window.ts";
 import { batteryText, DoseLegend, LatestWords, NeedWords, signalText } from "./words.tsx";
 
-export function HomePage(data: HomeData & FrameData) {
+export function HomePage(data: HomePageData & FrameData) {
   const {
     home,
     zone,
@@ -99,7 +99,7 @@ export function HomePage(data: HomeData & FrameData) {
   );
 }
 
-function Nothing({ isWhole }: Pick<HomeData, "isWhole">) {
+function Nothing({ isWhole }: Pick<HomePageData, "isWhole">) {
   if (!isWhole) return <p>It was made for others. Ask for one that sees this home.</p>;
   return (
     <p>
@@ -108,7 +108,7 @@ function Nothing({ isWhole }: Pick<HomeData, "isWhole">) {
   );
 }
 
-function Spans({ path, span }: { path: string; span: SpanName }) {
+function Spans({ path, span }: { path: string; span: StripSpanName }) {
   return (
     <nav class="home-spans" aria-label="How much time is shown">
       {Object.entries(spans).map(([name, { title }]) => (
@@ -185,7 +185,7 @@ function Walking({ line: { name, speeds }, locale }: { line: WalkingRow; locale:
 }
 
 /** Names of things in the words of those who stood there, for whoever keeps the inventory. */
-function Proposals({ names }: { names: HomeData["proposals"] }) {
+function Proposals({ names }: { names: HomePageData["proposals"] }) {
   if (names.length === 0) return null;
   return (
     <section aria-label="Names given in the home">

@@ -2,12 +2,12 @@ import { eventBit } from "../../../event-words.ts";
 import type { Kind } from "../../../kinds.ts";
 import type { RecentlyUsed } from "../../../recently-used.ts";
 import type { SeriesName } from "../../../series.ts";
-import type { SeenStore } from "../../../store/seen-store.ts";
+import type { VisibleStore } from "../../../store/seen-store.ts";
 import type { PageStart, SeriesRecord } from "../../../store/store.ts";
 import type { TimeWindow } from "./window.ts";
 
 /** The readings of an item in a window, as far as its page shows them. */
-export interface Shown {
+export interface StripContent {
   /** Columns in which something happened, ascending. */
   readonly marks: readonly number[];
   /** How often in each of them, as far as that is drawn. */
@@ -19,7 +19,7 @@ export interface Shown {
 }
 
 /** An item, by its key, as pages look at it. */
-export interface ShownItem {
+export interface StripItem {
   readonly key: number;
   readonly kind: Kind;
   readonly homes?: readonly number[];
@@ -28,7 +28,7 @@ export interface ShownItem {
 }
 
 /** Readings that are remembered, by what they were made of. */
-export type StripMemory = RecentlyUsed<Shown>;
+export type StripMemory = RecentlyUsed<StripContent>;
 
 /** The series that the strip of a kind shows; a gateway has none. */
 export const seriesOfStrip: Readonly<Partial<Record<Kind, SeriesName>>> = {
@@ -38,14 +38,17 @@ export const seriesOfStrip: Readonly<Partial<Record<Kind, SeriesName>>> = {
   watches: "watch_epochs",
 };
 
-interface StripOf {
-  readonly item: ShownItem;
+interface StripRequest {
+  readonly item: StripItem;
   readonly window: Pick<TimeWindow, "span" | "from_ms" | "to_ms" | "columns">;
   readonly memory: StripMemory;
 }
 
 /** Readings of an item in the columns of a window. */
-export async function shownOf(store: SeenStore, { item, window, memory }: StripOf): Promise<Shown> {
+export async function stripContentOf(
+  store: VisibleStore,
+  { item, window, memory }: StripRequest,
+): Promise<StripContent> {
   if (window.span !== "year") return rememberedOf(store, { item, window, memory });
   // What comes today changes nothing of the days before.
   const today_ms = window.to_ms - (window.to_ms - window.from_ms) / window.columns;
@@ -62,7 +65,10 @@ export async function shownOf(store: SeenStore, { item, window, memory }: StripO
 }
 
 /** Those of before are taken where nothing has come or changed since. */
-async function rememberedOf(store: SeenStore, { item, window, memory }: StripOf): Promise<Shown> {
+async function rememberedOf(
+  store: VisibleStore,
+  { item, window, memory }: StripRequest,
+): Promise<StripContent> {
   const series = seriesOfStrip[item.kind];
   if (series === undefined) return nothing;
   const { span, from_ms, to_ms, columns } = window;
@@ -72,7 +78,7 @@ async function rememberedOf(store: SeenStore, { item, window, memory }: StripOf)
   const known = memory.get(name);
   if (known !== undefined) return known;
   const step_ms = (to_ms - from_ms) / columns;
-  const { count, nonzero, sum } = await store.thinned({
+  const { count, nonzero, sum } = await store.downsampled({
     ...of,
     ...happeningOf(item.kind),
     from_ms,
@@ -99,8 +105,8 @@ function happeningOf(kind: Kind): { readonly field: string; readonly mask?: numb
 
 /** When somebody came into the view of a sensor, oldest first. */
 async function sightingsIn(
-  store: SeenStore,
-  asked: Parameters<SeenStore["page"]>[0],
+  store: VisibleStore,
+  asked: Parameters<VisibleStore["page"]>[0],
   from_ms: number,
 ): Promise<number[]> {
   const sightings: number[] = [];
@@ -135,7 +141,7 @@ export function happened(kind: Kind, record: SeriesRecord): boolean {
 export const open = 1 << eventBit.opened;
 export const presence = 1 << eventBit.present;
 
-const nothing: Shown = { marks: [], often: [], steps: 0, sightings: [] };
+const nothing: StripContent = { marks: [], often: [], steps: 0, sightings: [] };
 const page_max = 1_000;
 /** Of one item: of more readings the newest are looked at. */
 const pages_max = 50;

@@ -24,7 +24,7 @@ export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
 }
 
 /** A device in a window: a mark for each column in which something happened, and where nothing can be known of it. */
-export function Strip({ window, marks, often, uncovered, times, latest_ms, label }: StripOf) {
+export function Strip({ window, marks, often, uncovered, times, latest_ms, label }: StripProps) {
   const share = sharesOf(window);
   const { columns, span } = window;
   const { now_ms } = times;
@@ -66,7 +66,7 @@ export function Strip({ window, marks, often, uncovered, times, latest_ms, label
   );
 }
 
-interface StripOf {
+interface StripProps {
   readonly window: TimeWindow;
   readonly marks: readonly number[];
   /** How often something happened in each of them; empty where that is not drawn. */
@@ -114,7 +114,7 @@ function anchorOf(at_ms: number, { from_ms, to_ms }: TimeWindow): "start" | "mid
 }
 
 /** The strip in words: how many columns have something, and for how long nothing could be known. */
-function wordsOf({ window, marks, uncovered }: Pick<StripOf, "window" | "marks" | "uncovered">): string {
+function wordsOf({ window, marks, uncovered }: Pick<StripProps, "window" | "marks" | "uncovered">): string {
   const { columns } = window;
   const column = durationText((window.to_ms - window.from_ms) / columns);
   const happened = `something happened in ${marks.length} of ${columns} stretches of ${column}`;

@@ -1,6 +1,6 @@
 import { day_ms, hour_ms } from "../../../durations.ts";
 import { localDate, localDays } from "../../../meaning/local-day.ts";
-import type { Span } from "../../../meaning/span.ts";
+import type { TimeSpan } from "../../../meaning/span.ts";
 import { night_h } from "../../parts/nothing-look.ts";
 
 /** How much time the strips of a page show, by its name in the address, and in how many columns; a column of a year is 24 hours from midnight, as clocks are today. */
@@ -11,21 +11,21 @@ export const spans = {
   year: { title: "year", length_ms: 365 * day_ms, grid_ms: undefined, columns: 365 },
 } as const;
 
-export type SpanName = keyof typeof spans;
+export type StripSpanName = keyof typeof spans;
 
-export function isSpanName(name: string): name is SpanName {
+export function isSpanName(name: string): name is StripSpanName {
   return Object.hasOwn(spans, name);
 }
 
 /** The time that a page shows, unix milliseconds. */
 export interface TimeWindow {
-  readonly span: SpanName;
+  readonly span: StripSpanName;
   readonly from_ms: number;
   readonly to_ms: number;
   /** Columns of a strip. */
   readonly columns: number;
   /** Local nights that lie in it, wholly or in part; of a year none. */
-  readonly nights: readonly Span[];
+  readonly nights: readonly TimeSpan[];
   readonly ticks: readonly Tick[];
 }
 
@@ -35,7 +35,7 @@ export interface Tick {
 }
 
 /** The window that ends with the present, and moves in steps, so that a mark stays where it is for a while. */
-export function windowAt(now_ms: number, span: SpanName, zone: string): TimeWindow {
+export function windowAt(now_ms: number, span: StripSpanName, zone: string): TimeWindow {
   const { length_ms, grid_ms, columns } = spans[span];
   const to_ms =
     grid_ms === undefined

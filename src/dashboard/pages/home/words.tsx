@@ -4,7 +4,7 @@ import { Moment } from "../../parts/moment.tsx";
 import { clockText, dayText, durationText, numberText, type Times } from "../../time-text.ts";
 import { ConflictWords } from "./conflict.tsx";
 import type { Battery, DeviceRow } from "./devices.ts";
-import type { NamedDevice, Need } from "./needs.ts";
+import type { HomeNeed, NamedDevice } from "./needs.ts";
 
 /** The latest that a device has told, in words; `isPresent`: nothing that it told since is still on its way. */
 export function LatestWords({
@@ -117,7 +117,7 @@ export function NeedWords({
   isTold,
   maySetUp,
 }: {
-  need: Need;
+  need: HomeNeed;
   times: Times;
   isTold: boolean;
   maySetUp: boolean;
@@ -179,7 +179,7 @@ function Remedy({
   need,
   device,
 }: {
-  need: Exclude<Need, { type: "trouble" | "conflict" | "unheard" }>;
+  need: Exclude<HomeNeed, { type: "trouble" | "conflict" | "unheard" }>;
   device: ComponentChildren;
 }) {
   if (need.type === "missed") return <>Ask whether the pills of {device} were taken.</>;

@@ -1,6 +1,6 @@
 /** The state of the page, as its address has it. */
 export interface HomesAddress {
-  readonly show: View;
+  readonly show: HomesViewName;
   /** Part of the number of a home, or of what it needs. */
   readonly find: string;
   readonly sort: Sort;
@@ -16,7 +16,7 @@ export const views = {
   batteries: "Batteries nearly empty",
   versions: "Versions",
 } as const;
-export type View = keyof typeof views;
+export type HomesViewName = keyof typeof views;
 
 /** Columns that homes are sorted by, and what each is called. */
 export const sorts = {
@@ -34,7 +34,7 @@ export function addressIn(query: URLSearchParams): HomesAddress {
   const [show, sort] = [query.get("show") ?? "", query.get("sort") ?? ""];
   const page = Number(query.get("page"));
   return {
-    show: Object.hasOwn(views, show) ? (show as View) : "homes",
+    show: Object.hasOwn(views, show) ? (show as HomesViewName) : "homes",
     find: (query.get("find") ?? "").trim().slice(0, find_length_max),
     sort: Object.hasOwn(sorts, sort) ? (sort as Sort) : "home",
     down: query.has("down"),

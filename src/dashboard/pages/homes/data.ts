@@ -1,11 +1,11 @@
 import type { FleetHome } from "../../../fleet-home.ts";
 import { isTimezone } from "../../../timezone.ts";
-import type { HomeNights } from "../../fleet.ts";
+import type { HomeArrivals } from "../../fleet.ts";
 import { type NeedyHome, needsVisit, toBring, whyOf } from "../../fleet-needs.ts";
 import type { Asked, Show, Site } from "../../page.ts";
 import { addressIn, type HomesAddress, type Sort } from "./address.ts";
 import { type MissingRow, missingRow } from "./missing.ts";
-import { type DayRange, lastDays, type NightState, statesOf } from "./nights.ts";
+import { type ArrivalState, arrivalStatesOf, type DayRange, lastDays } from "./nights.ts";
 
 export interface HomesData {
   readonly address: HomesAddress;
@@ -36,7 +36,7 @@ export interface HomeRow {
   readonly homeid: number;
   readonly zone: string;
   /** Of the last nights, the oldest first; `last` is the date of the day that the last one brought. */
-  readonly nights: readonly NightState[];
+  readonly nights: readonly ArrivalState[];
   readonly last: string;
   readonly upload_ms: number | null;
   readonly backlog: number | null;
@@ -146,7 +146,7 @@ async function viewOf(
         return missingRow(
           home.homeid,
           byHome.get(home.homeid) ?? [],
-          statesOf(nights[place] ?? nothing, range),
+          arrivalStatesOf(nights[place] ?? nothing, range),
           range,
           zones.from_day,
         );
@@ -200,13 +200,13 @@ function refusedBy({ homeid, update }: FleetHome): { version: string; homeid: nu
   );
 }
 
-function homeRow(home: FleetHome, nights: HomeNights | undefined, zones: Zones): HomeRow {
+function homeRow(home: FleetHome, nights: HomeArrivals | undefined, zones: Zones): HomeRow {
   const { homeid, last_upload_ms, backlog, items, silent, version, needs } = home;
   const range = zones.of(home);
   return {
     homeid,
     zone: zoneOf(home),
-    nights: statesOf(nights ?? nothing, range),
+    nights: arrivalStatesOf(nights ?? nothing, range),
     last: dateOf(range.to_day - 1),
     upload_ms: last_upload_ms,
     backlog,

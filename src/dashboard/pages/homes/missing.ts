@@ -1,5 +1,5 @@
 import type { DeviceCoverage } from "../../fleet.ts";
-import type { DayRange, NightState } from "./nights.ts";
+import type { ArrivalState, DayRange } from "./nights.ts";
 
 /** Of a day of a home, how much of the time of its devices is missing, in percent by reason; absent where nothing is known of the day. */
 export interface MissingOfDay {
@@ -72,7 +72,7 @@ export interface MissingRow {
 export function missingRow(
   homeid: number,
   devices: readonly DeviceCoverage[],
-  states: readonly NightState[],
+  states: readonly ArrivalState[],
   range: DayRange,
   first_day: number,
 ): MissingRow {

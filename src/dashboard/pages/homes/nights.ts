@@ -1,23 +1,23 @@
 import { day_ms } from "../../../durations.ts";
 import { localDate, startOfDate_ms } from "../../../meaning/local-day.ts";
-import type { HomeNights } from "../../fleet.ts";
+import type { HomeArrivals } from "../../fleet.ts";
 
 /**
  * State of a day of a home: all of it was here before the next day was over (`arrived`), later (`late`), or is not (`missing`); it is here and differs from
  * what the gateway has (`differing`); it is not here and the time for it is not over (`due`); it was before the first of all (`none`).
  */
-export type NightState = "arrived" | "late" | "differing" | "missing" | "due" | "none";
+export type ArrivalState = "arrived" | "late" | "differing" | "missing" | "due" | "none";
 
 /** The states of days that follow each other, the oldest first. A day is over for a home at the first moment of the next one, unix milliseconds. */
-export function statesOf(
-  { first_day, days }: Pick<HomeNights, "first_day" | "days">,
+export function arrivalStatesOf(
+  { first_day, days }: Pick<HomeArrivals, "first_day" | "days">,
   { from_day, to_day, endOf_ms, now_ms }: DayRange,
-): NightState[] {
+): ArrivalState[] {
   const differing = new Set(days.filter((one) => one.differing > 0).map(({ day }) => day));
   const arrivals = days.flatMap(({ day, arrived_ms }) =>
     arrived_ms === undefined ? [] : [{ day, arrived_ms }],
   );
-  const states: NightState[] = [];
+  const states: ArrivalState[] = [];
   let next = 0;
   for (let day = from_day; day < to_day; day += 1) {
     // A day is here when all is here that the gateway had on a later one.

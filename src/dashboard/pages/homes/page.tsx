@@ -1,8 +1,8 @@
 import type { NeedyHome, Why } from "../../fleet-needs.ts";
-import type { Frame as FrameData } from "../../page.ts";
+import type { FrameData } from "../../page.ts";
 import { Frame } from "../../parts/frame.tsx";
 import { listText, momentText, numberText, type Times } from "../../time-text.ts";
-import { hrefTo, shown_id, type View, views } from "./address.ts";
+import { type HomesViewName, hrefTo, shown_id, views } from "./address.ts";
 import type { HomesData, HomesView } from "./data.ts";
 import { MissingMap } from "./map.tsx";
 import { BatteryTable, HomeTable, ReplacedTable, SilentTable, VersionTable } from "./tables.tsx";
@@ -104,12 +104,19 @@ function Reason({ why: { text, names = [], since_ms }, times }: { why: Why; time
 }
 
 function Views({ data: { address, silent, batteries, locale } }: { data: HomesData & FrameData }) {
-  const counts: Partial<Record<View, number>> = { silent, batteries };
+  const counts: Partial<Record<HomesViewName, number>> = { silent, batteries };
   return (
     <nav class="views" id={shown_id} aria-label="What is shown">
       {Object.entries(views).map(([show, name]) => {
-        const count = counts[show as View];
-        const href = hrefTo({ ...address, show: show as View, find: "", sort: "home", down: false, page: 1 });
+        const count = counts[show as HomesViewName];
+        const href = hrefTo({
+          ...address,
+          show: show as HomesViewName,
+          find: "",
+          sort: "home",
+          down: false,
+          page: 1,
+        });
         return (
           <a key={show} href={href} aria-current={address.show === show ? "page" : undefined}>
             {name}
@@ -138,9 +145,9 @@ function Find({ address }: HomesData) {
   );
 }
 
-function headingOf(show: View, found: number, locale: string): string {
+function headingOf(show: HomesViewName, found: number, locale: string): string {
   const count = numberText(found, locale);
-  const headings: Readonly<Record<View, string>> = {
+  const headings: Readonly<Record<HomesViewName, string>> = {
     homes: found === 1 ? "1 home, its last 30 nights" : `${count} homes, the last 30 nights of each`,
     missing: `Data that is missing in the last 60 days, of ${count} ${found === 1 ? "home" : "homes"}`,
     silent: found === 0 ? "No device is silent" : `${count} silent ${found === 1 ? "device" : "devices"}`,

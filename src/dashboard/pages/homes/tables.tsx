@@ -3,16 +3,21 @@ import { day_ms } from "../../../durations.ts";
 import { agoText, calendarText, exactText, momentText, numberText } from "../../time-text.ts";
 import { type HomesAddress, hrefTo, type Sort, sorts } from "./address.ts";
 import type { BatteryRow, HomeRow, ReplacedRow, SilentRow, VersionRow } from "./data.ts";
-import type { NightState } from "./nights.ts";
+import type { ArrivalState } from "./nights.ts";
 
-interface Of<Row> {
+interface TableOfRows<Row> {
   readonly rows: readonly Row[];
   readonly locale: string;
   readonly now_ms: number;
 }
 
 /** Homes as rows, each with its last nights. */
-export function HomeTable({ rows, address, locale, now_ms }: Of<HomeRow> & { address: HomesAddress }) {
+export function HomeTable({
+  rows,
+  address,
+  locale,
+  now_ms,
+}: TableOfRows<HomeRow> & { address: HomesAddress }) {
   return (
     <>
       <NightLegend />
@@ -79,7 +84,7 @@ function NightCells({
   last,
   locale,
 }: {
-  nights: readonly NightState[];
+  nights: readonly ArrivalState[];
   last: string;
   locale: string;
 }) {
@@ -108,7 +113,7 @@ function NightCells({
   );
 }
 
-function NightCell({ state, x, title }: { state: NightState; x: number; title?: string }) {
+function NightCell({ state, x, title }: { state: ArrivalState; x: number; title?: string }) {
   const common = { class: `night ${state}`, x: x + 1, width: cell - 2 };
   const words =
     title === undefined || state === "arrived" || state === "none" ? null : <title>{title}</title>;
@@ -169,7 +174,7 @@ function NightLegend() {
   );
 }
 
-const meanings: Readonly<Record<NightState, string>> = {
+const meanings: Readonly<Record<ArrivalState, string>> = {
   arrived: "arrived",
   late: "late",
   differing: "here, and differs from the gateway",
@@ -178,7 +183,7 @@ const meanings: Readonly<Record<NightState, string>> = {
   none: "before the first upload",
 };
 
-function nightsText(nights: readonly NightState[], dateOf: (place: number) => string): string {
+function nightsText(nights: readonly ArrivalState[], dateOf: (place: number) => string): string {
   const known = nights.filter((state) => state !== "none");
   if (known.length === 0) return "no nights yet";
   const others = nights.flatMap((state, place) =>
@@ -188,7 +193,7 @@ function nightsText(nights: readonly NightState[], dateOf: (place: number) => st
   return `${arrived} of ${known.length} nights arrived in time${others.length === 0 ? "" : `; ${others.join(", ")}`}`;
 }
 
-export function SilentTable({ rows, locale, now_ms }: Of<SilentRow>) {
+export function SilentTable({ rows, locale, now_ms }: TableOfRows<SilentRow>) {
   return (
     <Table name="Silent devices" stacked>
       <thead>
@@ -216,7 +221,7 @@ export function SilentTable({ rows, locale, now_ms }: Of<SilentRow>) {
 }
 
 /** Devices that nobody waits for any more, for who keeps the inventory. */
-export function ReplacedTable({ rows, locale, now_ms }: Of<ReplacedRow>) {
+export function ReplacedTable({ rows, locale, now_ms }: TableOfRows<ReplacedRow>) {
   return (
     <>
       <h2>Replaced, and still in the inventory: import their items as Decommissioned</h2>
@@ -246,7 +251,7 @@ export function ReplacedTable({ rows, locale, now_ms }: Of<ReplacedRow>) {
   );
 }
 
-export function BatteryTable({ rows, locale }: Of<BatteryRow>) {
+export function BatteryTable({ rows, locale }: TableOfRows<BatteryRow>) {
   return (
     <Table name="Batteries nearly empty" stacked>
       <thead>
@@ -277,7 +282,7 @@ export function BatteryTable({ rows, locale }: Of<BatteryRow>) {
   );
 }
 
-export function VersionTable({ rows, locale }: Of<VersionRow>) {
+export function VersionTable({ rows, locale }: TableOfRows<VersionRow>) {
   return (
     <Table name="Versions" stacked>
       <thead>

@@ -20,7 +20,7 @@ export interface RecordedData {
   readonly groups: readonly DeviceGroup[];
   readonly people: readonly PersonKept[];
   readonly keeping: Keeping;
-  readonly keys: Keys;
+  readonly keys: KeyCounts;
 }
 
 export interface DeviceGroup {
@@ -42,7 +42,7 @@ export interface RecordedDevice {
 }
 
 /** How many tokens open what the home has recorded, by what they allow. Whose they are is not told. */
-export interface Keys {
+export interface KeyCounts {
   readonly read: number;
   readonly admin: number;
   readonly sync: number;
@@ -103,7 +103,7 @@ function unknown(home: number | undefined): HttpError {
 
 /** Whether what is bound so sees a home; at a gateway whose home has no number, whether it sees anything. */
 async function sees({ store }: Site, binding: Binding, home: number | undefined): Promise<boolean> {
-  const { homes } = await store.seen(binding);
+  const { homes } = await store.visible(binding);
   return home === undefined ? homes.length > 0 : homes.includes(home);
 }
 
@@ -134,7 +134,7 @@ function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): 
 }
 
 /** Counts tokens that hold now and may see the home. Where there are very many different bindings, those beyond the bound count as well. */
-async function keysOf(site: Site, home: number | undefined, now_ms: number): Promise<Keys> {
+async function keysOf(site: Site, home: number | undefined, now_ms: number): Promise<KeyCounts> {
   const keys = { read: 0, admin: 0, sync: 0 };
   const bindings = new Map<string, boolean>();
   for (const { scope, expires_ms, binding, home: bound } of await site.store.tokens()) {

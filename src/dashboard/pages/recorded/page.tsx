@@ -1,7 +1,7 @@
-import type { Frame as FrameData, Keeping } from "../../page.ts";
+import type { FrameData, Keeping } from "../../page.ts";
 import { Frame } from "../../parts/frame.tsx";
 import { exactText, momentText, numberText, type Times } from "../../time-text.ts";
-import type { DeviceGroup, Keys, RecordedData } from "./data.ts";
+import type { DeviceGroup, KeyCounts, RecordedData } from "./data.ts";
 import type { PersonKept } from "./people.ts";
 
 /** Everything that is kept of a home, in large type, for who lives there and their family. It prints on A4. */
@@ -123,7 +123,7 @@ function People({ people, locale }: { people: readonly PersonKept[]; locale: str
 }
 
 /** Where it is kept and sent, and for how long. */
-function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys: Keys; times: Times }) {
+function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys: KeyCounts; times: Times }) {
   const { role, keeping, keys, times } = props;
   const { upload, uploaded_ms, keep_days } = keeping;
   const last = uploaded_ms === undefined ? undefined : momentText(uploaded_ms, times);
@@ -169,7 +169,7 @@ function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys
 }
 
 /** How many may look, and not who they are. */
-function Lookers({ keys: { read, admin, sync }, locale }: { keys: Keys; locale: string }) {
+function Lookers({ keys: { read, admin, sync }, locale }: { keys: KeyCounts; locale: string }) {
   const keyText = (count: number) => (count === 1 ? "one key" : `${numberText(count, locale)} keys`);
   return (
     <section>

@@ -11,7 +11,7 @@ export interface PersonKept {
 
 /** The people of a home whom the token may see. */
 export async function peopleOf({ site, store }: Asked, home: number): Promise<PersonKept[]> {
-  const { subjects } = await site.store.seen({ homes: [home], projects: [], studies: [] });
+  const { subjects } = await site.store.visible({ homes: [home], projects: [], studies: [] });
   const people: PersonKept[] = [];
   for (const subject of subjects.slice(0, people_max)) {
     const record: Readonly<Record<string, unknown>> | undefined = await store.record("subjects", subject);

@@ -5,21 +5,21 @@ import { measuredLines } from "../../../meaning/measured-lines.ts";
 import { cadenceOf } from "../../../store/cadence.ts";
 import { type GivenName, isNameOf } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
-import type { WalkState } from "../../../walk-state.ts";
+import type { SetupVisitState } from "../../../walk-state.ts";
 import { type ShownConflict, shownConflicts } from "../../conflicts.ts";
 import type { Show, Trouble } from "../../page.ts";
 import { isInUse, titleOf } from "../../shown-devices.ts";
 
 /** The walk of who sets up a home: one step of it. Times are unix milliseconds. */
-export interface WalkData {
-  readonly step: Step;
+export interface SetupVisitData {
+  readonly step: SetupVisitStep;
   readonly home: number | null;
   readonly zone: string;
   readonly version: string;
-  readonly state: WalkState;
+  readonly state: SetupVisitState;
   readonly conflicts: readonly ShownConflict[];
   readonly timeKnown: boolean;
-  readonly devices: readonly WalkDevice[];
+  readonly devices: readonly SetupVisitDevice[];
   /** Address of the device that is being named. */
   readonly naming: string | null;
   /** Lines of curtain sensors, by the room that they are in, as far as they were measured. */
@@ -39,7 +39,7 @@ export interface MeasuredLine {
   readonly fault: string | null;
 }
 
-export interface WalkDevice {
+export interface SetupVisitDevice {
   readonly kind: Kind;
   readonly subtype: string;
   readonly address: string;
@@ -66,9 +66,9 @@ export interface WalkDevice {
 }
 
 export const steps = ["find", "name", "line", "test", "record"] as const;
-export type Step = (typeof steps)[number];
+export type SetupVisitStep = (typeof steps)[number];
 
-export const showWalk: Show<WalkData> = async (asked) => {
+export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
   const { site, store, token, query, now_ms, locale } = asked;
   const { walk } = site;
   // Whoever may only read is told nothing of it.
@@ -128,7 +128,7 @@ function deviceOf(
     readonly line: string | null;
     readonly overviews: readonly ItemOverview[];
   },
-): WalkDevice {
+): SetupVisitDevice {
   const { record, provisional, linkquality, battery_percent, heard_ms, overdue, series } = overview;
   const { names, line, overviews } = of;
   const given = names.find((one) => isNameOf(one, record));

@@ -1,10 +1,10 @@
 import { numberText } from "../../time-text.ts";
-import type { WalkDevice } from "./data.ts";
-import { isInLine, type Shown, ToTest, titleOf, Where } from "./parts.tsx";
+import type { SetupVisitDevice } from "./data.ts";
+import { isInLine, type SetupVisitProps, ToTest, titleOf, Where } from "./parts.tsx";
 import { sentence } from "./words.ts";
 
 /** Distances of curtain sensors along their line, from which walking speed is reckoned. */
-export function Line(data: Shown) {
+export function Line(data: SetupVisitProps) {
   const { devices, lines, state, locale } = data;
   const sensors = devices.filter(isInLine);
   const fault = sensors.some(({ address }) => address === state.unnamed?.address) ? state.unnamed : null;
@@ -56,7 +56,7 @@ export function Line(data: Shown) {
   );
 }
 
-function Distance({ device }: { device: WalkDevice }) {
+function Distance({ device }: { device: SetupVisitDevice }) {
   return (
     <label>
       <bdi class="walk-name">{titleOf(device)}</bdi>
@@ -70,7 +70,7 @@ function Distance({ device }: { device: WalkDevice }) {
   );
 }
 
-function answerOf({ lines, devices }: Shown): string {
+function answerOf({ lines, devices }: SetupVisitProps): string {
   if (!devices.some(isInLine)) return "There is no curtain sensor to measure here.";
   const measured = lines.filter(({ fault }) => fault === null);
   const left = devices.filter((device) => isInLine(device) && device.metres === null).length;

@@ -1,10 +1,10 @@
-import type { WalkDevice } from "./data.ts";
-import { Facts, type Shown, ToTest, titleOf, Where } from "./parts.tsx";
+import type { SetupVisitDevice } from "./data.ts";
+import { Facts, type SetupVisitProps, ToTest, titleOf, Where } from "./parts.tsx";
 import { usualRooms } from "./rooms.ts";
 import { kindText, sentence } from "./words.ts";
 
 /** A name and a room for each device, one after the other; or the place of a broken one. */
-export function Naming(data: Shown) {
+export function Naming(data: SetupVisitProps) {
   const { devices, naming, state } = data;
   const fault = state.unnamed?.address === naming ? state.unnamed.why : null;
   const device = devices.find(({ address }) => address === naming);
@@ -59,12 +59,12 @@ export function Naming(data: Shown) {
 }
 
 /** The usual rooms, and those that were written here before. */
-function roomsOf(devices: readonly WalkDevice[]): string[] {
+function roomsOf(devices: readonly SetupVisitDevice[]): string[] {
   return [...new Set([...usualRooms, ...devices.flatMap(({ room }) => room ?? [])])];
 }
 
 /** For a new device: the ones whose place it may take, those that are silent first. */
-function Replacing({ device, devices }: { device: WalkDevice; devices: readonly WalkDevice[] }) {
+function Replacing({ device, devices }: { device: SetupVisitDevice; devices: readonly SetupVisitDevice[] }) {
   const alike = devices.filter(
     (one) => one !== device && one.named && one.kind === device.kind && one.subtype === device.subtype,
   );
@@ -91,7 +91,7 @@ function Replacing({ device, devices }: { device: WalkDevice; devices: readonly 
   );
 }
 
-function NamedList({ devices }: { devices: readonly WalkDevice[] }) {
+function NamedList({ devices }: { devices: readonly SetupVisitDevice[] }) {
   const named = devices.filter(({ named }) => named);
   if (named.length === 0) return null;
   return (

@@ -3,15 +3,15 @@ import { Frame } from "../../parts/frame.tsx";
 import { TonesContext } from "../../parts/tones.ts";
 import { clockText, momentText, type Times } from "../../time-text.ts";
 import { ConflictWords } from "../home/conflict.tsx";
-import type { WalkDevice } from "./data.ts";
+import type { SetupVisitDevice } from "./data.ts";
 import { Line } from "./line.tsx";
 import { Naming } from "./naming.tsx";
-import { Facts, Next, type Shown, ToTest, titleOf, Where, walkTestOf } from "./parts.tsx";
+import { Facts, Next, type SetupVisitProps, ToTest, titleOf, visitTestOf, Where } from "./parts.tsx";
 import { AcceptanceRecord } from "./record.tsx";
 import { byRoom, countText, openedText, sentence } from "./words.ts";
 
 /** The installer's walk: one step a screen. */
-export function WalkPage(data: Shown) {
+export function SetupVisitPage(data: SetupVisitProps) {
   const Step = stepsOf[data.step];
   return (
     <Frame locale={data.locale} now_ms={data.now_ms} trail={data.trail}>
@@ -24,7 +24,7 @@ export function WalkPage(data: Shown) {
 
 const stepsOf = { find: Find, name: Naming, line: Line, test: Test, record: AcceptanceRecord };
 
-function Find(data: Shown) {
+function Find(data: SetupVisitProps) {
   const { devices, state, conflicts } = data;
   const { joining, opened, started, failed, problem } = state;
   return (
@@ -94,21 +94,21 @@ function Find(data: Shown) {
 }
 
 /** Of a device that has not spoken. */
-function notYet({ later, heard_ms }: WalkDevice, times: Times): string {
+function notYet({ later, heard_ms }: SetupVisitDevice, times: Times): string {
   if (!later) return "not yet";
   const heard = heard_ms === null ? "" : ` · last heard ${momentText(heard_ms, times)}`;
   return `tells later, when it is asked${heard}`;
 }
 
-function foundText(devices: readonly WalkDevice[]): string {
+function foundText(devices: readonly SetupVisitDevice[]): string {
   if (devices.length === 0) return "Nothing has been found yet.";
   const unnamed = devices.filter(({ named }) => !named).length;
   return `${countText(devices.length)} found${unnamed === 0 ? "" : `, ${unnamed} without a name`}.`;
 }
 
-function Test(data: Shown) {
+function Test(data: SetupVisitProps) {
   const { devices, since_ms, locale, zone, now_ms } = data;
-  const { spoken, awaited } = walkTestOf(data);
+  const { spoken, awaited } = visitTestOf(data);
   const tones = useContext(TonesContext);
   const [isLoud, setLoud] = useState(false);
   const before = useRef(spoken.length);

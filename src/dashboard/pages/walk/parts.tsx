@@ -1,32 +1,32 @@
 import type { ComponentChildren } from "preact";
-import type { Frame as FrameData } from "../../page.ts";
+import type { FrameData } from "../../page.ts";
 import { durationText, secondText, type Times } from "../../time-text.ts";
 import { signalText } from "../home/words.tsx";
-import type { Step, WalkData, WalkDevice } from "./data.ts";
+import type { SetupVisitData, SetupVisitDevice, SetupVisitStep } from "./data.ts";
 import { kindText, sentence } from "./words.ts";
 
-export type Shown = WalkData & FrameData;
+export type SetupVisitProps = SetupVisitData & FrameData;
 
 /** Devices that have spoken since the walk test began, and those that should and have not. */
-export function walkTestOf({ step, devices, since_ms }: Shown): {
-  spoken: WalkDevice[];
-  awaited: WalkDevice[];
+export function visitTestOf({ step, devices, since_ms }: SetupVisitProps): {
+  spoken: SetupVisitDevice[];
+  awaited: SetupVisitDevice[];
 } {
   // A record without a walk test is one in which nothing has spoken.
   const isTested = step === "test" || since_ms > 0;
-  const has = ({ spoke_ms }: WalkDevice) => isTested && spoke_ms !== null && spoke_ms >= since_ms;
+  const has = ({ spoke_ms }: SetupVisitDevice) => isTested && spoke_ms !== null && spoke_ms >= since_ms;
   return {
     spoken: devices.filter(has),
     awaited: devices.filter((device) => !has(device) && !(device.later && isHeard(device))),
   };
 }
 
-function isHeard({ heard_ms, overdue }: WalkDevice): boolean {
+function isHeard({ heard_ms, overdue }: SetupVisitDevice): boolean {
   return heard_ms !== null && !overdue;
 }
 
 /** Where in the walk one is: a home without curtain sensors has no line to measure. */
-export function Where({ data, children }: { data: Shown; children: ComponentChildren }) {
+export function Where({ data, children }: { data: SetupVisitProps; children: ComponentChildren }) {
   const steps = stepsOf(data);
   return (
     <p class="where">
@@ -35,13 +35,13 @@ export function Where({ data, children }: { data: Shown; children: ComponentChil
   );
 }
 
-function stepsOf({ devices, step }: Shown): Step[] {
+function stepsOf({ devices, step }: SetupVisitProps): SetupVisitStep[] {
   const hasLine = step === "line" || devices.some(isInLine);
   return hasLine ? ["find", "name", "line", "test", "record"] : ["find", "name", "test", "record"];
 }
 
 /** A curtain sensor whose place is said here, and not in the configuration. */
-export function isInLine({ subtype, line }: WalkDevice): boolean {
+export function isInLine({ subtype, line }: SetupVisitDevice): boolean {
   return subtype === "curtain" && line === null;
 }
 
@@ -56,7 +56,7 @@ export function Next({ href, children }: { href: string; children: ComponentChil
 }
 
 /** The way to the test, by the line where there is one to be measured; `measured`: it was looked at. */
-export function ToTest({ data, measured = false }: { data: Shown; measured?: boolean }) {
+export function ToTest({ data, measured = false }: { data: SetupVisitProps; measured?: boolean }) {
   const sensors = data.devices.filter(isInLine);
   if (!measured && sensors.some(({ metres }) => metres === null))
     return <Next href="/walk?step=line">Measure the line</Next>;
@@ -74,7 +74,7 @@ export function ToTest({ data, measured = false }: { data: Shown; measured?: boo
   );
 }
 
-export function Facts({ device, times }: { device: WalkDevice; times: Times }) {
+export function Facts({ device, times }: { device: SetupVisitDevice; times: Times }) {
   const { named, spoke_ms, room, model, address, linkquality, replaces, overdue, heard_ms } = device;
   const signal = linkquality === null || overdue ? null : signalText(linkquality);
   const what = [
@@ -108,6 +108,6 @@ export function Facts({ device, times }: { device: WalkDevice; times: Times }) {
 }
 
 /** The words that are read first: its name, or what it is as long as nobody has named it. */
-export function titleOf(device: WalkDevice): string {
+export function titleOf(device: SetupVisitDevice): string {
   return device.named ? device.name : sentence(kindText(device)).replace(/\.$/, "");
 }

@@ -1,16 +1,16 @@
 import { Fragment } from "preact";
 import { clockText, momentText, numberText, type Times, yearDateText } from "../../time-text.ts";
 import { signalText } from "../home/words.tsx";
-import type { WalkDevice } from "./data.ts";
-import { type Shown, Where, walkTestOf } from "./parts.tsx";
+import type { SetupVisitDevice } from "./data.ts";
+import { type SetupVisitProps, visitTestOf, Where } from "./parts.tsx";
 import { byRoom, countText, kindText } from "./words.ts";
 
 /** The acceptance record: printed on A4, and signed. */
-export function AcceptanceRecord(data: Shown) {
+export function AcceptanceRecord(data: SetupVisitProps) {
   const { home, zone, version, timeKnown, devices, lines, troubles, upload, since_ms, now_ms, locale } = data;
   const times = { locale, zone, now_ms };
   const dateAndTime = (at_ms: number) => `${yearDateText(at_ms, times)}, ${clockText(at_ms, times)}`;
-  const { spoken, awaited } = walkTestOf(data);
+  const { spoken, awaited } = visitTestOf(data);
   const isRight = troubles.length === 0 && devices.length > 0 && awaited.length === 0;
   return (
     <article class="acceptance">
@@ -110,7 +110,7 @@ export function AcceptanceRecord(data: Shown) {
 }
 
 /** When it spoke in the walk test, or when one that tells later was last heard. */
-function heardText(device: WalkDevice, spoken: readonly WalkDevice[], times: Times): string {
+function heardText(device: SetupVisitDevice, spoken: readonly SetupVisitDevice[], times: Times): string {
   const { spoke_ms, heard_ms } = device;
   if (spoken.includes(device)) return clockText(spoke_ms ?? 0, times);
   return heard_ms === null ? "" : `tells later, heard ${momentText(heard_ms, times)}`;

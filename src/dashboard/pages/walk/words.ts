@@ -1,9 +1,9 @@
-import type { Opened } from "../../../walk-state.ts";
+import type { OpenJoining } from "../../../walk-state.ts";
 import { clockText, durationText, type Times } from "../../time-text.ts";
-import type { WalkDevice } from "./data.ts";
+import type { SetupVisitDevice } from "./data.ts";
 
 /** Kind of a device in words. */
-export function kindText({ kind, subtype }: Pick<WalkDevice, "kind" | "subtype">): string {
+export function kindText({ kind, subtype }: Pick<SetupVisitDevice, "kind" | "subtype">): string {
   if (kind === "pillboxes") return "pill box";
   if (kind === "scales") return "scale";
   if (kind === "watches") return "watch";
@@ -21,7 +21,7 @@ export function countText(devices: number): string {
 }
 
 /** The name of a device where its room is enough: `Kitchen door`. */
-export function nameInRoom(room: string, device: Pick<WalkDevice, "kind" | "subtype">): string {
+export function nameInRoom(room: string, device: Pick<SetupVisitDevice, "kind" | "subtype">): string {
   const word = kindText(device).replace(/^(motion|door|curtain) sensor$/, "$1");
   return `${room} ${word}`;
 }
@@ -32,20 +32,23 @@ export function sentence(text: string): string {
 }
 
 /** Devices in the order in which one walks: room by room. */
-export function byRoom(devices: readonly WalkDevice[]): WalkDevice[] {
-  const of = ({ room, name }: WalkDevice) => [room ?? "\uffff", name].join("\n");
+export function byRoom(devices: readonly SetupVisitDevice[]): SetupVisitDevice[] {
+  const of = ({ room, name }: SetupVisitDevice) => [room ?? "\uffff", name].join("\n");
   return devices.toSorted((one, other) => of(one).localeCompare(of(other)));
 }
 
 /** Until when devices are let in, and who said so where that was not here; without a known time how long that still is. */
-export function openedText({ by, until_ms }: Opened, of: Times & { readonly timeKnown: boolean }): string {
+export function openedText(
+  { by, until_ms }: OpenJoining,
+  of: Times & { readonly timeKnown: boolean },
+): string {
   const left_ms = until_ms - of.now_ms;
   const left = left_ms < 60_000 ? "less than a minute" : `about ${durationText(left_ms + 30_000)}`;
   const when = of.timeKnown ? `until ${clockText(until_ms, of)}, for ${left} more` : `for ${left} more`;
   return `Devices are let in ${when}${openers[by]}.`;
 }
 
-const openers: Readonly<Record<Opened["by"], string>> = {
+const openers: Readonly<Record<OpenJoining["by"], string>> = {
   page: "",
   command: ": lintel pair runs on the gateway",
   button: ": somebody pressed the button on the box",
