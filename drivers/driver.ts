@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
-import type { Clock } from "../src/clock.ts";
-import type { DeviceFacts } from "../src/device-facts.ts";
-import type { Log } from "../src/log.ts";
+import type { Clock } from "../src/base/clock.ts";
+import type { Log } from "../src/base/log.ts";
+import type { DeviceFacts } from "../src/domain/device-facts.ts";
 import type {
   BufferCursor,
   Device,
@@ -11,8 +11,8 @@ import type {
   IdentityClaim,
   Reading,
   Verdict,
-} from "../src/reading.ts";
-import type { SeriesName } from "../src/series.ts";
+} from "../src/domain/reading.ts";
+import type { SeriesName } from "../src/domain/series.ts";
 
 /**
  * A kind of hardware that Lintel can listen to: one entry of `drivers/index.ts`. `name` is its section in

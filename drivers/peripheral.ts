@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
-import type { Moment } from "../src/clock.ts";
-import type { Kind } from "../src/kinds.ts";
-import type { Device } from "../src/reading.ts";
+import type { Moment } from "../src/base/clock.ts";
+import type { Kind } from "../src/domain/kinds.ts";
+import type { Device } from "../src/domain/reading.ts";
 import type { Host, Product } from "./driver.ts";
 
 /**

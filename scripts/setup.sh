@@ -162,14 +162,14 @@ bundle_into() (
   herdsman=node_modules/zigbee-herdsman/dist/utils
   # Threads by themselves, or they would load what they share a file with. epoll, which onoff and GPIO
   # lines stand on, starts a thread from beside its own file, and both stay where they are.
-  for entry in "src/main.ts --splitting" src/store/sqlite/writer.ts src/commands/backup/vacuum.ts; do
+  for entry in "src/main.ts --splitting" src/store/sqlite/writer.ts src/cli/backup/vacuum.ts; do
     "$bun" build ./$entry --target bun --minify-syntax --minify-whitespace --external onoff --external epoll \
       --define "process.env.LINTEL_VERSION=\"${LINTEL_VERSION:-}\"" --define "process.env.LINTEL_COMMIT=\"$LINTEL_COMMIT\"" \
       --define "__dirname=\"$herdsman\"" --outdir "$1" || exit 1
   done
   sed -i "s|\"$herdsman\"|import.meta.dir + \"/$herdsman\"|" "$1"/*.js || exit 1
   # What browsers run.
-  "$bun" build ./src/dashboard/browser/main.tsx --target browser --minify --splitting --outdir "$1/pages" \
+  "$bun" build ./src/web/pages/browser/main.tsx --target browser --minify --splitting --outdir "$1/pages" \
     --metafile="$1/pages/built.json" || exit 1
 )
 

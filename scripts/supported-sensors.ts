@@ -18,8 +18,8 @@ import { attributeRows, commandRows } from "../drivers/zigbee/clusters.ts";
 import { ConverterTranslator, neverTold } from "../drivers/zigbee/converters.ts";
 import { sensorModels, zoneSubtypes } from "../drivers/zigbee/models.ts";
 import { type SimulatedModel, simulatedModels } from "../drivers/zigbee/simulator/models.ts";
-import { eventWords } from "../src/event-words.ts";
-import { quantityOf } from "../src/quantities.ts";
+import { eventWords } from "../src/domain/event-words.ts";
+import { quantityOf } from "../src/domain/quantities.ts";
 
 export const sensorsPage = "docs/sensors.md";
 

@@ -1,11 +1,11 @@
 import { Command, CommanderError } from "commander";
-import { SystemClock } from "./clock.ts";
-import type { CommandContext } from "./commands/command.ts";
-import { commands } from "./commands/command-table.ts";
-import { processTerminal } from "./commands/terminal.ts";
-import { diskFault } from "./disk/disk-fault.ts";
-import { messageOf, OperatorError } from "./errors.ts";
-import { version } from "./version.ts";
+import { SystemClock } from "./base/clock.ts";
+import { diskFault } from "./base/disk/disk-fault.ts";
+import { messageOf, OperatorError } from "./base/errors.ts";
+import { version } from "./base/version.ts";
+import type { CommandContext } from "./cli/command.ts";
+import { commands } from "./cli/command-table.ts";
+import { processTerminal } from "./cli/terminal.ts";
 
 const exit_unexpected = 1;
 const exit_operator = 2;

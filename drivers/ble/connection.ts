@@ -1,5 +1,5 @@
-import type { Clock, Moment } from "../../src/clock.ts";
-import { messageOf } from "../../src/errors.ts";
+import type { Clock, Moment } from "../../src/base/clock.ts";
+import { messageOf } from "../../src/base/errors.ts";
 import type { Characteristic, CharacteristicProperty, Connection } from "../peripheral.ts";
 import { type AttributeGroup, type AttUnit, attError, encodeAtt, opcodeOf } from "./att.ts";
 import { attributeType, configuration, type Declaration, decodeDeclaration } from "./gatt.ts";

@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import type { Clock, Moment } from "../../src/clock.ts";
-import { messageOf } from "../../src/errors.ts";
-import type { Kind } from "../../src/kinds.ts";
+import type { Clock, Moment } from "../../src/base/clock.ts";
+import { messageOf } from "../../src/base/errors.ts";
+import type { Kind } from "../../src/domain/kinds.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host, PairingPerson } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";

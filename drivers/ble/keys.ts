@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
-import { messageOf, OperatorError } from "../../src/errors.ts";
-import type { Log } from "../../src/log.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
 import { isAddress } from "./address.ts";
 
 /** Devices' bind keys, 16 bytes each, by address in lower case. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../../src/clock.ts";
-import { messageOf, OperatorError } from "../../src/errors.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
 import { openSerialLine, type SerialLine } from "../wire/serial-line.ts";
 import { PacketReader, packetType } from "./h4.ts";
 import {

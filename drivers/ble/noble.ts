@@ -1,6 +1,6 @@
 import type { EventEmitter } from "node:events";
 import type { Noble, Peripheral as NoblePeripheral } from "@stoprocent/noble";
-import { OperatorError } from "../../src/errors.ts";
+import { OperatorError } from "../../src/base/errors.ts";
 import type { ControllerLine } from "./line.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { BufferCursor } from "../../src/reading.ts";
+import type { BufferCursor } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 
 /** The gateway as one product sees it: a directory, cursors and log lines of its own, by its name. */

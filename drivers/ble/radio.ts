@@ -1,6 +1,6 @@
 import type { Peripheral as NoblePeripheral } from "@stoprocent/noble";
-import type { OperatorError } from "../../src/errors.ts";
-import type { Log } from "../../src/log.ts";
+import type { OperatorError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
 import type { Session } from "../wire/reconnect.ts";
 import { type NobleBearer, takeOver } from "./bearer.ts";
 import { type CommandAnswer, encodeStartEncryption, opcode, status } from "./hci.ts";

@@ -1,4 +1,4 @@
-import { OperatorError } from "../../src/errors.ts";
+import { OperatorError } from "../../src/base/errors.ts";
 import { type ControllerLine, silentFault } from "./line.ts";
 import type { OpenNoble } from "./noble.ts";
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../../src/clock.ts";
-import { messageOf, OperatorError } from "../../src/errors.ts";
-import type { Log } from "../../src/log.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
 
 /** Devices that may wait for a connection. One that comes when all places are taken asks again with its next advertisement. */
 export const waiting_max = 64;

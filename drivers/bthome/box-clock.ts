@@ -1,4 +1,4 @@
-import type { Moment } from "../../src/clock.ts";
+import type { Moment } from "../../src/base/clock.ts";
 
 /**
  * The clock of a box, estimated from its stamps and their arrivals. A broadcast cannot arrive before it was sent. So

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type ClockQuality, clockQuality } from "../../src/clock.ts";
-import { parseIfWhole } from "../../src/disk/durable-file.ts";
+import { type ClockQuality, clockQuality } from "../../src/base/clock.ts";
+import { parseIfWhole } from "../../src/base/disk/safe-files.ts";
 import { type Arrival, type BoxClock, between, delayOf, withStamp } from "./box-clock.ts";
 import type { Sighting } from "./sighting.ts";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Moment } from "../../src/clock.ts";
-import type { Device } from "../../src/reading.ts";
+import type { Moment } from "../../src/base/clock.ts";
+import type { Device } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import {
   type Advertisement,

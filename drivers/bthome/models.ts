@@ -1,4 +1,4 @@
-import type { DeviceFacts } from "../../src/device-facts.ts";
+import type { DeviceFacts } from "../../src/domain/device-facts.ts";
 import type { Product } from "../driver.ts";
 
 /** Sensors by the local name that they broadcast. Source: https://shelly-api-docs.shelly.cloud, "BLU devices". */

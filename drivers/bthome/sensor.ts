@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { parseIfWhole } from "../../src/disk/durable-file.ts";
-import { type MeasureValues, measureOf, pressOf } from "../../src/quantities.ts";
+import { parseIfWhole } from "../../src/base/disk/safe-files.ts";
+import { type MeasureValues, measureOf, pressOf } from "../../src/domain/quantities.ts";
 import { type BthomeObject, objectIds, objectTypes, presses } from "./objects.ts";
 
 const stateSchema = Type.Object({

@@ -1,5 +1,5 @@
-import type { Moment } from "../../src/clock.ts";
-import type { Device, Reading } from "../../src/reading.ts";
+import type { Moment } from "../../src/base/clock.ts";
+import type { Device, Reading } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import { BroadcastQueue } from "../wire/broadcast-queue.ts";
 import { sensorFacts } from "./models.ts";

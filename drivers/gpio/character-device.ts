@@ -2,7 +2,7 @@ import { ptr, read } from "bun:ffi";
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { getSystemErrorMap } from "node:util";
-import { openLibc } from "../../src/libc.ts";
+import { openLibc } from "../../src/base/libc.ts";
 import {
   type Chip,
   debounce_ms,

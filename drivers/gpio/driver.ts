@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { messageOf, OperatorError } from "../../src/errors.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host, Lamp } from "../driver.ts";
 import { Reconnect, type Session } from "../wire/reconnect.ts";
 import { Blinker } from "./blinker.ts";

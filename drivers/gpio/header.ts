@@ -1,4 +1,4 @@
-import { OperatorError } from "../../src/errors.ts";
+import { OperatorError } from "../../src/base/errors.ts";
 
 /**
  * The controller behind the header of a Raspberry Pi: pinctrl-bcm2835 (Pi 0 to 3), pinctrl-bcm2711 (Pi 4),

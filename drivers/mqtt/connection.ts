@@ -1,6 +1,6 @@
 import type { IClientOptions, MqttClient } from "mqtt";
-import type { Clock, Moment } from "../../src/clock.ts";
-import { OperatorError } from "../../src/errors.ts";
+import type { Clock, Moment } from "../../src/base/clock.ts";
+import { OperatorError } from "../../src/base/errors.ts";
 import { faultOf, goneFault } from "./faults.ts";
 import { PacketSizes } from "./packet-sizes.ts";
 

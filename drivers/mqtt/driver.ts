@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
-import { messageOf, OperatorError } from "../../src/errors.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
 import { type Arrival, type Broker, type Connection, connect } from "./connection.ts";

@@ -1,4 +1,4 @@
-import { messageOf, OperatorError } from "../../src/errors.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
 
 /** A fault of a connection to a broker, in one line with its remedy. */
 export function faultOf(thrown: unknown, url: string): OperatorError {

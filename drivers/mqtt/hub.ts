@@ -1,6 +1,6 @@
-import type { EventBit } from "../../src/event-words.ts";
-import type { MeasureValues } from "../../src/quantities.ts";
-import type { Device } from "../../src/reading.ts";
+import type { EventBit } from "../../src/domain/event-words.ts";
+import type { MeasureValues } from "../../src/domain/quantities.ts";
+import type { Device } from "../../src/domain/reading.ts";
 import type { Properties } from "../wire/properties.ts";
 
 /**

@@ -1,7 +1,6 @@
-import { decodingBounds } from "../../src/decoding-bounds.ts";
-import { decodeJson } from "../../src/json-decoder.ts";
-import { type MeasureValues, measureOf, quantityOf } from "../../src/quantities.ts";
-import type { Device } from "../../src/reading.ts";
+import { decodeJson, decodingBounds } from "../../src/base/json-decoder.ts";
+import { type MeasureValues, measureOf, quantityOf } from "../../src/domain/quantities.ts";
+import type { Device } from "../../src/domain/reading.ts";
 import type { Sign } from "./hub.ts";
 import { signWords } from "./words.ts";
 

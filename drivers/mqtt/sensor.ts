@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { parseIfWhole } from "../../src/disk/durable-file.ts";
-import { action_prefix, type MeasureValues } from "../../src/quantities.ts";
+import { parseIfWhole } from "../../src/base/disk/safe-files.ts";
+import { action_prefix, type MeasureValues } from "../../src/domain/quantities.ts";
 import type { Sign, Told } from "./hub.ts";
 
 /** How a message came: `retained` as the state that the broker keeps, `late` as one that may have waited there, or `live`. */

@@ -1,5 +1,5 @@
-import { clockQuality, type Moment, sane_unix_ms } from "../../src/clock.ts";
-import type { BufferCursor, Device, Reading } from "../../src/reading.ts";
+import { clockQuality, type Moment, sane_unix_ms } from "../../src/base/clock.ts";
+import type { BufferCursor, Device, Reading } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Hub, Told } from "./hub.ts";
 import { type Delivery, type News, Sensor } from "./sensor.ts";

@@ -1,4 +1,4 @@
-import { type EventWord, eventBit, eventWords } from "../../src/event-words.ts";
+import { type EventWord, eventBit, eventWords } from "../../src/domain/event-words.ts";
 
 /** Words of the hubs for what is or is not so, each with its bit. A new one is one more row, here or in the table of all drivers. */
 export const signWords: Readonly<Record<string, EventWord>> = {

@@ -1,5 +1,5 @@
-import { eventWords } from "../../src/event-words.ts";
-import { quantityOf } from "../../src/quantities.ts";
+import { eventWords } from "../../src/domain/event-words.ts";
+import { quantityOf } from "../../src/domain/quantities.ts";
 import { exposesIn, propertiesOf, senses, subtypeOf } from "../wire/exposes.ts";
 import { type Properties, toldBy } from "../wire/properties.ts";
 import type { Directory, Entry, Heard, Hub, HubMessage, Told } from "./hub.ts";

@@ -1,4 +1,4 @@
-import { type EventBit, eventBit } from "../../src/event-words.ts";
+import { type EventBit, eventBit } from "../../src/domain/event-words.ts";
 import type { Directory, Entry, Heard, Hub, HubMessage } from "./hub.ts";
 import {
   addMeasure,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { clockQuality, type Moment } from "../../src/clock.ts";
-import { day_ms } from "../../src/durations.ts";
+import { clockQuality, type Moment } from "../../src/base/clock.ts";
+import { day_ms } from "../../src/base/time.ts";
 import type { Host } from "../driver.ts";
 import { BoxClock, off_most_ms } from "./box-clock.ts";
 import { type Bridge, Unanswered } from "./bridge.ts";

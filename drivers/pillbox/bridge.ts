@@ -1,5 +1,5 @@
-import type { Clock, Moment } from "../../src/clock.ts";
-import { OperatorError } from "../../src/errors.ts";
+import type { Clock, Moment } from "../../src/base/clock.ts";
+import { OperatorError } from "../../src/base/errors.ts";
 import { encodeFrame, FrameReader } from "../wire/hdlc.ts";
 import {
   decodeReply,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { OperatorError } from "../../src/errors.ts";
+import { OperatorError } from "../../src/base/errors.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import { type LineWork, openLineSession } from "../wire/line-session.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { clockQuality, type Moment } from "../../src/clock.ts";
-import type { BufferCursor } from "../../src/reading.ts";
+import { clockQuality, type Moment } from "../../src/base/clock.ts";
+import type { BufferCursor } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import type { BoxClock } from "./box-clock.ts";
 import type { Answer, Bridge } from "./bridge.ts";

@@ -1,4 +1,4 @@
-import { messageOf, OperatorError } from "../../src/errors.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
 import type { Host } from "../driver.ts";
 import { Box } from "./box.ts";
 import type { Bridge } from "./bridge.ts";

@@ -1,6 +1,6 @@
-import { clockQuality, type Moment } from "../../src/clock.ts";
-import type { DeviceFacts } from "../../src/device-facts.ts";
-import type { Device, Reading } from "../../src/reading.ts";
+import { clockQuality, type Moment } from "../../src/base/clock.ts";
+import type { DeviceFacts } from "../../src/domain/device-facts.ts";
+import type { Device, Reading } from "../../src/domain/reading.ts";
 import type { Product } from "../driver.ts";
 import type { Dated } from "./box-clock.ts";
 import type { BoxEvent, Status } from "./protocol.ts";

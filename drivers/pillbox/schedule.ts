@@ -1,5 +1,4 @@
-import type { Moment } from "../../src/clock.ts";
-import { clockQuality } from "../../src/clock.ts";
+import { clockQuality, type Moment } from "../../src/base/clock.ts";
 
 /** A radio window of a box on battery, in the gateway's time. */
 export interface RadioWindow {

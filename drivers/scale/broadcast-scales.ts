@@ -1,6 +1,6 @@
-import type { Moment } from "../../src/clock.ts";
-import { parseIfWhole } from "../../src/disk/durable-file.ts";
-import type { Device, Reading } from "../../src/reading.ts";
+import type { Moment } from "../../src/base/clock.ts";
+import { parseIfWhole } from "../../src/base/disk/safe-files.ts";
+import type { Device, Reading } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import { devices_max } from "../peripheral.ts";
 import { BroadcastQueue } from "../wire/broadcast-queue.ts";

@@ -1,4 +1,4 @@
-import { clockQuality } from "../../src/clock.ts";
+import { clockQuality } from "../../src/base/clock.ts";
 import { ByteReader } from "../wire/byte-reader.ts";
 import type { ExampleSet } from "../wire/example.ts";
 import { s400Scales } from "./s400-scales.ts";

@@ -1,4 +1,4 @@
-import type { DeviceFacts } from "../../src/device-facts.ts";
+import type { DeviceFacts } from "../../src/domain/device-facts.ts";
 import type { Product } from "../driver.ts";
 
 /** Facts of the scales of each of the three products. */

@@ -1,6 +1,6 @@
-import { type ClockQuality, clockQuality, type Moment } from "../../src/clock.ts";
-import { day_ms } from "../../src/durations.ts";
-import type { Reading } from "../../src/reading.ts";
+import { type ClockQuality, clockQuality, type Moment } from "../../src/base/clock.ts";
+import { day_ms } from "../../src/base/time.ts";
+import type { Reading } from "../../src/domain/reading.ts";
 import { instantOf, shownIn } from "./zone.ts";
 
 /** The time of a measurement, as the fields of a reading. */

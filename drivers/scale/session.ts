@@ -1,6 +1,6 @@
-import type { Clock, Moment } from "../../src/clock.ts";
-import { messageOf } from "../../src/errors.ts";
-import type { Device } from "../../src/reading.ts";
+import type { Clock, Moment } from "../../src/base/clock.ts";
+import { messageOf } from "../../src/base/errors.ts";
+import type { Device } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Characteristic, Connection } from "../peripheral.ts";
 import { decodeHeart } from "../wire/heart-rate.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Moment } from "../../src/clock.ts";
-import { messageOf, OperatorError } from "../../src/errors.ts";
-import type { Device } from "../../src/reading.ts";
+import type { Moment } from "../../src/base/clock.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
+import type { Device } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import {
   type Advertisement,

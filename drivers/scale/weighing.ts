@@ -1,4 +1,4 @@
-import type { Reading } from "../../src/reading.ts";
+import type { Reading } from "../../src/domain/reading.ts";
 import type { Dated } from "./scale-clock.ts";
 import type { CompositionMeasurement, Weighing as Stamped, WeightMeasurement } from "./standard.ts";
 

@@ -1,8 +1,8 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { parseIfWhole, readIfThere, writeDurably } from "../../src/disk/durable-file.ts";
-import { messageOf } from "../../src/errors.ts";
-import type { Device, Reading } from "../../src/reading.ts";
+import { parseIfWhole, readIfThere, writeDurably } from "../../src/base/disk/safe-files.ts";
+import { messageOf } from "../../src/base/errors.ts";
+import type { Device, Reading } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Dated } from "./scale-clock.ts";
 import type { CompositionMeasurement, WeightMeasurement } from "./standard.ts";

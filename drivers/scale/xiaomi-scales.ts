@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Moment } from "../../src/clock.ts";
-import type { Device } from "../../src/reading.ts";
+import type { Moment } from "../../src/base/clock.ts";
+import type { Device } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { BroadcastScales, type Judged } from "./broadcast-scales.ts";

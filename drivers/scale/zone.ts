@@ -1,4 +1,4 @@
-import { day_ms } from "../../src/durations.ts";
+import { day_ms } from "../../src/base/time.ts";
 
 /** How far the clocks of a time zone are ahead of UTC at an instant, milliseconds. */
 function ahead_ms(zone: string, at_ms: number): number {

@@ -1,11 +1,16 @@
 import { Type } from "@sinclair/typebox";
-import { clockQuality, type Moment } from "../../src/clock.ts";
-import type { DeviceFacts } from "../../src/device-facts.ts";
-import { type MeasureValues, measureOf } from "../../src/quantities.ts";
-import type { Device, Reading } from "../../src/reading.ts";
+import { clockQuality, type Moment } from "../../src/base/clock.ts";
+import type { DeviceFacts } from "../../src/domain/device-facts.ts";
+import { type MeasureValues, measureOf } from "../../src/domain/quantities.ts";
+import type { Device, Reading } from "../../src/domain/reading.ts";
 import type { Host, Product } from "../driver.ts";
-import type { Advertisement, Connection, Peripheral, PeripheralDefinition } from "../peripheral.ts";
-import { devices_max } from "../peripheral.ts";
+import {
+  type Advertisement,
+  type Connection,
+  devices_max,
+  type Peripheral,
+  type PeripheralDefinition,
+} from "../peripheral.ts";
 import { ByteReader } from "../wire/byte-reader.ts";
 import { decodeDateTime } from "../wire/date-time.ts";
 import { decodeHeart } from "../wire/heart-rate.ts";

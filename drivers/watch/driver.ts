@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { messageOf, OperatorError } from "../../src/errors.ts";
-import type { Device } from "../../src/reading.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
+import type { Device } from "../../src/domain/reading.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import { type LineWork, openLineSession } from "../wire/line-session.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";

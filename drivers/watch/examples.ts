@@ -1,4 +1,4 @@
-import { clockQuality } from "../../src/clock.ts";
+import { clockQuality } from "../../src/base/clock.ts";
 import type { ExampleSet } from "../wire/example.ts";
 import { HealthFetch } from "./fetch.ts";
 import { stride_default_m } from "./readings.ts";

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type ClockQuality, clockQuality, type Moment } from "../../src/clock.ts";
-import { day_ms } from "../../src/durations.ts";
-import { OperatorError } from "../../src/errors.ts";
-import type { BufferCursor, Device } from "../../src/reading.ts";
+import { type ClockQuality, clockQuality, type Moment } from "../../src/base/clock.ts";
+import { OperatorError } from "../../src/base/errors.ts";
+import { day_ms } from "../../src/base/time.ts";
+import type { BufferCursor, Device } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import { LineReader } from "../wire/lines.ts";
 import { type Block, decodeLine, fetchLine, type Message, setTimeLine } from "./health-log.ts";

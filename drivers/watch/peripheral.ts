@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { clockQuality, type Moment } from "../../src/clock.ts";
-import { OperatorError } from "../../src/errors.ts";
+import { clockQuality, type Moment } from "../../src/base/clock.ts";
+import { OperatorError } from "../../src/base/errors.ts";
 import type { Host } from "../driver.ts";
 import {
   type Advertisement,

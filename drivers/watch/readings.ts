@@ -1,6 +1,6 @@
-import type { ClockQuality } from "../../src/clock.ts";
-import type { DeviceFacts } from "../../src/device-facts.ts";
-import type { Device, Gap, Reading } from "../../src/reading.ts";
+import type { ClockQuality } from "../../src/base/clock.ts";
+import type { DeviceFacts } from "../../src/domain/device-facts.ts";
+import type { Device, Gap, Reading } from "../../src/domain/reading.ts";
 import type { Product } from "../driver.ts";
 import { activities, type Block } from "./health-log.ts";
 

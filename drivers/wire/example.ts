@@ -1,5 +1,5 @@
-import type { Moment } from "../../src/clock.ts";
-import type { Gap, Reading } from "../../src/reading.ts";
+import type { Moment } from "../../src/base/clock.ts";
+import type { Gap, Reading } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 
 /** Bytes as a device sends them, and the driver's expected result: its documentation and its proof in one. */

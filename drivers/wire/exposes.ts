@@ -1,4 +1,4 @@
-import { eventWords } from "../../src/event-words.ts";
+import { eventWords } from "../../src/domain/event-words.ts";
 import type { Properties, Property } from "./properties.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { OperatorError } from "../../src/errors.ts";
+import type { OperatorError } from "../../src/base/errors.ts";
 import type { Session } from "./reconnect.ts";
 import { openSerialLine, type SerialLine, type SerialLineOptions } from "./serial-line.ts";
 

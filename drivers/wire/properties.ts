@@ -1,5 +1,5 @@
-import { type EventBit, type EventWord, eventWords } from "../../src/event-words.ts";
-import { type MeasureValues, measureOf } from "../../src/quantities.ts";
+import { type EventBit, type EventWord, eventWords } from "../../src/domain/event-words.ts";
+import { type MeasureValues, measureOf } from "../../src/domain/quantities.ts";
 
 /**
  * The values that a message has, by property: names and units are those of zigbee-herdsman-converters, whoever took the message apart.

@@ -1,6 +1,6 @@
 import { ptr } from "bun:ffi";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { openLibc } from "../../src/libc.ts";
+import { openLibc } from "../../src/base/libc.ts";
 
 /**
  * The device's side of a wire: the master end of a pseudo-terminal. The program under test opens `path` as

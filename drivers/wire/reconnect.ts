@@ -1,6 +1,6 @@
-import type { Clock } from "../../src/clock.ts";
-import { messageOf, OperatorError } from "../../src/errors.ts";
-import type { Log } from "../../src/log.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
 import type { DriverStatus } from "../driver.ts";
 
 /** A connection at work. */

@@ -1,5 +1,5 @@
 import type { SerialPort } from "serialport";
-import { messageOf, OperatorError } from "../../src/errors.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
 
 /** An open serial line, eight bits without parity. */
 export interface SerialLine {

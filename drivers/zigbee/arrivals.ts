@@ -1,7 +1,7 @@
 import type { Controller, Events } from "zigbee-herdsman";
-import type { Clock, Moment } from "../../src/clock.ts";
-import { messageOf } from "../../src/errors.ts";
-import type { Log } from "../../src/log.ts";
+import type { Clock, Moment } from "../../src/base/clock.ts";
+import { messageOf } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
 
 /** The adapter of a controller, of any kind. */
 export type Adapter = Controller["adapter"];

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Controller } from "zigbee-herdsman";
-import { day_ms } from "../../src/durations.ts";
-import { messageOf, OperatorError } from "../../src/errors.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
+import { day_ms } from "../../src/base/time.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
 import { type AdapterName, adapterNames } from "./adapters.ts";

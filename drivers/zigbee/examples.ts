@@ -1,5 +1,5 @@
 import type { Events } from "zigbee-herdsman";
-import { clockQuality } from "../../src/clock.ts";
+import { clockQuality } from "../../src/base/clock.ts";
 import type { ExampleSet } from "../wire/example.ts";
 import { HerdsmanLog } from "./herdsman-log.ts";
 import { LastStatuses } from "./last-status.ts";

@@ -1,7 +1,7 @@
 import type { Models } from "zigbee-herdsman";
-import type { DeviceFacts } from "../../src/device-facts.ts";
-import { eventWords } from "../../src/event-words.ts";
-import { action_prefix, quantityOf } from "../../src/quantities.ts";
+import type { DeviceFacts } from "../../src/domain/device-facts.ts";
+import { eventWords } from "../../src/domain/event-words.ts";
+import { action_prefix, quantityOf } from "../../src/domain/quantities.ts";
 import type { Properties } from "../wire/properties.ts";
 import { blindAfter_s, type SensorModel } from "./models.ts";
 import type { Translator } from "./translator.ts";

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { messageOf, OperatorError } from "../../src/errors.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
 import { type AdapterName, adapterNames } from "./adapters.ts";
 
 interface Line {

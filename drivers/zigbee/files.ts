@@ -1,8 +1,8 @@
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { parseIfWhole, readIfThere, writeDurably } from "../../src/disk/durable-file.ts";
-import type { Log } from "../../src/log.ts";
+import { parseIfWhole, readIfThere, writeDurably } from "../../src/base/disk/safe-files.ts";
+import type { Log } from "../../src/base/log.ts";
 import { Generations } from "./generations.ts";
 import { isCoordinatorBackup, type Network, networkOf, networkOfBackup, newNetwork } from "./network.ts";
 

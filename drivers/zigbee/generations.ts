@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { parseIfWhole, readIfThere, writeDurably } from "../../src/disk/durable-file.ts";
+import { parseIfWhole, readIfThere, writeDurably } from "../../src/base/disk/safe-files.ts";
 import { type Network, networkOf } from "./network.ts";
 
 /** All that is needed to go on with the same sensors on another stick or another gateway. */

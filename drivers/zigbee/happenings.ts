@@ -1,4 +1,4 @@
-import type { Moment } from "../../src/clock.ts";
+import type { Moment } from "../../src/base/clock.ts";
 import type { ToldEvent } from "../wire/properties.ts";
 
 /** A message as far as it matters here: by which cluster it came, and when. */

@@ -1,6 +1,6 @@
-import type { Clock } from "../../src/clock.ts";
-import { messageOf } from "../../src/errors.ts";
-import type { Log } from "../../src/log.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { messageOf } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
 
 type Text = string | (() => string);
 

@@ -1,6 +1,6 @@
 import type { Controller, Models } from "zigbee-herdsman";
-import { messageOf, OperatorError } from "../../src/errors.ts";
-import { conflictRemedy } from "../../src/reading.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
+import { conflictRemedy } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import { patience } from "./clusters.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";

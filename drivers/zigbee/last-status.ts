@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock, Moment } from "../../src/clock.ts";
-import { parseIfWhole, readIfThere, writeDurably } from "../../src/disk/durable-file.ts";
-import { messageOf } from "../../src/errors.ts";
-import type { Log } from "../../src/log.ts";
+import type { Clock, Moment } from "../../src/base/clock.ts";
+import { parseIfWhole, readIfThere, writeDurably } from "../../src/base/disk/safe-files.ts";
+import { messageOf } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
 
 /** The last zone status of a sensor. */
 export interface LastStatus {

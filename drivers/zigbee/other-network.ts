@@ -1,5 +1,5 @@
 import type { ZnpAdapterManager } from "zigbee-herdsman/dist/adapter/z-stack/adapter/manager.js";
-import { OperatorError } from "../../src/errors.ts";
+import { OperatorError } from "../../src/base/errors.ts";
 import type { Adapter } from "./arrivals.ts";
 import { whenSet } from "./field-watch.ts";
 

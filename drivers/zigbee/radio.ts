@@ -1,7 +1,7 @@
 import type { Controller } from "zigbee-herdsman";
-import type { Clock } from "../../src/clock.ts";
-import { messageOf, type OperatorError } from "../../src/errors.ts";
-import type { Log } from "../../src/log.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { messageOf, type OperatorError } from "../../src/base/errors.ts";
+import type { Log } from "../../src/base/log.ts";
 import type { Session } from "../wire/reconnect.ts";
 import type { AdapterName } from "./adapters.ts";
 import { type Adapter, Arrivals } from "./arrivals.ts";

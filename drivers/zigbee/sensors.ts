@@ -1,7 +1,7 @@
 import type { Controller, Events, Models } from "zigbee-herdsman";
-import type { Moment } from "../../src/clock.ts";
-import { messageOf } from "../../src/errors.ts";
-import type { Device, Reading } from "../../src/reading.ts";
+import type { Moment } from "../../src/base/clock.ts";
+import { messageOf } from "../../src/base/errors.ts";
+import type { Device, Reading } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import { eventOf, type Payload, type Told, toldBy } from "../wire/properties.ts";
 import { ClusterTranslator } from "./clusters.ts";

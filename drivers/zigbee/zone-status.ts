@@ -1,5 +1,5 @@
 import type { Events, Models } from "zigbee-herdsman";
-import type { Moment } from "../../src/clock.ts";
+import type { Moment } from "../../src/base/clock.ts";
 import { age_ms, type LastStatus } from "./last-status.ts";
 
 const iasZoneCluster = 0x0500;

@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
-import { recordTable, recordTypes } from "../../src/records/record-table.ts";
-import { seriesNames, seriesOf } from "../../src/series.ts";
-import { isUnixTime } from "../../src/unix-time.ts";
+import { isUnixTime } from "../../src/domain/records/record-field.ts";
+import { recordTable, recordTypes } from "../../src/domain/records/record-table.ts";
+import { seriesNames, seriesOf } from "../../src/domain/series.ts";
 
 /** Names of the record's fields that are times in whole seconds, or null. */
 export function timesOf(properties: Readonly<Record<string, TSchema>>): string[] {

@@ -1,10 +1,10 @@
 import type { TSchema } from "@sinclair/typebox";
-import { kindNames } from "../../src/kinds.ts";
-import { coverageReasons } from "../../src/records/coverage.ts";
-import { DeviceRecord } from "../../src/records/device.ts";
-import { Item, ItemType } from "../../src/records/items.ts";
-import { recordPaths } from "../../src/records/record-table.ts";
-import { isUnixTime } from "../../src/unix-time.ts";
+import { coverageReasons } from "../../src/domain/coverage-record.ts";
+import { DeviceRecord } from "../../src/domain/device-facts.ts";
+import { kindNames } from "../../src/domain/kinds.ts";
+import { Item, ItemType } from "../../src/domain/records/item.ts";
+import { isUnixTime } from "../../src/domain/records/record-field.ts";
+import { recordPaths } from "../../src/domain/records/record-table.ts";
 import { recordTimes, servedSeries } from "./fields.ts";
 import { remedyByCode } from "./remedies.ts";
 
@@ -17,7 +17,7 @@ function tables(): string {
   const owned = Object.entries(recordPaths).filter(([, path]) => path.includes("{id}"));
   const lists = Object.entries(recordPaths).filter(([, path]) => !path.includes("{id}"));
   return [
-    "# Made by `bun scripts/generate-clients.ts` from src/series.ts and src/records: change those, then run it.",
+    "# Made by `bun scripts/generate-clients.ts` from src/domain/series.ts and src/domain: change those, then run it.",
     '"""What the interface serves: series, the types of readings and records, reasons and remedies."""',
     "",
     "from __future__ import annotations",

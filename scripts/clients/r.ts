@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
-import { recordPaths } from "../../src/records/record-table.ts";
-import { isUnixTime } from "../../src/unix-time.ts";
+import { isUnixTime } from "../../src/domain/records/record-field.ts";
+import { recordPaths } from "../../src/domain/records/record-table.ts";
 import { recordTimes, servedSeries } from "./fields.ts";
 import { remedyByCode } from "./remedies.ts";
 
@@ -11,7 +11,7 @@ export function rFiles(): Record<string, string> {
 
 function tables(): string {
   return [
-    "# Made by `bun scripts/generate-clients.ts` from src/series.ts and src/records: change those, then run it.",
+    "# Made by `bun scripts/generate-clients.ts` from src/domain/series.ts and src/domain: change those, then run it.",
     "",
     "# The series: type of the items that record it, its place, and what its fields are.",
     "series_table <- list(",

@@ -1,4 +1,4 @@
-import { type ErrorName, errorTable } from "../../src/http/errors.ts";
+import { type ErrorName, errorTable } from "../../src/web/server/http-errors.ts";
 
 /** Remedies for who reads the interface, for those errors whose message does not say it. */
 const remedies: Partial<Record<ErrorName, string>> = {

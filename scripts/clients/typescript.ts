@@ -1,17 +1,17 @@
 import type { TSchema } from "@sinclair/typebox";
-import { ErrorRecord } from "../../src/http/errors.ts";
-import { kindNames } from "../../src/kinds.ts";
-import { Coverage } from "../../src/records/coverage.ts";
-import { DeviceRecord } from "../../src/records/device.ts";
-import { Item, ItemType } from "../../src/records/items.ts";
+import { Coverage } from "../../src/domain/coverage-record.ts";
+import { DeviceRecord } from "../../src/domain/device-facts.ts";
+import { kindNames } from "../../src/domain/kinds.ts";
+import { Item, ItemType } from "../../src/domain/records/item.ts";
 import {
   definitionOf,
   type RecordType,
   recordPaths,
   recordTable,
   recordTypes,
-} from "../../src/records/record-table.ts";
-import { seriesNames, seriesOf } from "../../src/series.ts";
+} from "../../src/domain/records/record-table.ts";
+import { seriesNames, seriesOf } from "../../src/domain/series.ts";
+import { ErrorRecord } from "../../src/web/server/http-errors.ts";
 import { remedyByCode } from "./remedies.ts";
 
 /** Files of the TypeScript client that hold what it knows of the interface, by path. */
@@ -84,7 +84,7 @@ function answersFile(): string {
 }
 
 const notice =
-  "// Made by `bun scripts/generate-clients.ts` from src/series.ts and src/records: change those, then run it.";
+  "// Made by `bun scripts/generate-clients.ts` from src/domain/series.ts and src/domain: change those, then run it.";
 
 function interfaceOf(name: string, members: readonly string[]): string[] {
   return [`export interface ${name} {`, ...members, "}"];

@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { SystemClock } from "../../src/clock.ts";
-import { type Help, helpOf } from "../../src/commands/command.ts";
-import { commands } from "../../src/commands/command-table.ts";
-import { processTerminal } from "../../src/commands/terminal.ts";
+import { SystemClock } from "../../src/base/clock.ts";
+import { type Help, helpOf } from "../../src/cli/command.ts";
+import { commands } from "../../src/cli/command-table.ts";
+import { processTerminal } from "../../src/cli/terminal.ts";
 
 /** A command of the command line, or one below it such as `token create`. */
 export interface CommandNode {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, normalize } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { drivers } from "../../drivers/index.ts";
-import { configurationSections } from "../../src/config/config.ts";
+import { configurationSections } from "../../src/config/gateway-config.ts";
 import type { CommandNode } from "./command-tree.ts";
 
 const root = normalize(join(import.meta.dir, "../.."));

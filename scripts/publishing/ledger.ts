@@ -18,7 +18,7 @@ import {
 import { dirname, join, relative } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { Release } from "../../src/update/release.ts";
+import { Release } from "../../src/gateway/update/releases.ts";
 
 const Keys = Type.Object({
   threshold: Type.Integer({ minimum: 1 }),

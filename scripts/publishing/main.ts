@@ -12,7 +12,7 @@ import { basename, join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { Value } from "@sinclair/typebox/value";
-import { Release } from "../../src/update/release.ts";
+import { Release } from "../../src/gateway/update/releases.ts";
 import { keysIn, makeKey } from "./keys.ts";
 import { digestOf, Ledger, type LedgerState } from "./ledger.ts";
 import { filesOf, newestFirst, ringsOf, signAll } from "./repository.ts";

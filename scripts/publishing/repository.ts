@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Metadata, MetaFile, Root, Snapshot, TargetFile, Targets, Timestamp } from "@tufjs/models";
 import { Delegations } from "@tufjs/models/dist/delegations.js";
 import { DelegatedRole, Role } from "@tufjs/models/dist/role.js";
-import { compareVersions, type Release, targetPathOf } from "../../src/update/release.ts";
+import { compareVersions, type Release, targetPathOf } from "../../src/gateway/update/releases.ts";
 import { keyOf, signatureBy } from "./keys.ts";
 import { type Ledger, type RoleKeys, writeWhole } from "./ledger.ts";
 

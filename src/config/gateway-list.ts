@@ -1,8 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
-import { OperatorError } from "../errors.ts";
-import { tokenFileWarnings } from "./credential-files.ts";
-import { isServerAddress } from "./server-address.ts";
+import { OperatorError } from "../base/errors.ts";
+import { isServerAddress, tokenFileWarnings } from "./server-access.ts";
 import {
   checkTable,
   checkValue,

@@ -2,11 +2,10 @@ import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
 import { type BoxMemory, SimulatedPillBox } from "../../drivers/bthome/simulator/box.ts";
 import { SimulatedScale } from "../../drivers/scale/simulator/scale.ts";
 import { nordicUart, SimulatedWatch } from "../../drivers/watch/simulator/watch.ts";
+import { batteryOn, blockNow, composedWeight, dayNumber } from "./daily-readings.ts";
 import { boxes, scale, watch } from "./devices.ts";
 import type { Buffers } from "./history.ts";
-import { type Peripherals, plugIn, save, saved } from "./peripherals.ts";
-import { blockNow } from "./watch-log.ts";
-import { batteryOn, composedWeight, dayNumber } from "./weighings.ts";
+import { type Peripherals, plugIn, save, saved } from "./simulated-sticks.ts";
 
 /** The simulated Bluetooth controller, and around it the evening's pill box, the scale and the watch. */
 export async function plugInBleDevices(options: Peripherals & { readonly buffer: Buffers["watch"] }) {

@@ -1,7 +1,7 @@
-import { clockQuality } from "../clock.ts";
-import { type Kind, kinds } from "../kinds.ts";
-import type { Device, Reading } from "../reading.ts";
-import type { SeriesName } from "../series.ts";
+import { clockQuality } from "../base/clock.ts";
+import { type Kind, kinds } from "../domain/kinds.ts";
+import type { Device, Reading } from "../domain/reading.ts";
+import type { SeriesName } from "../domain/series.ts";
 
 /** A device of the demo's home, as its driver and the inventory know it. */
 export interface DemoDevice {

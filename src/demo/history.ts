@@ -1,19 +1,23 @@
 import type { Block } from "../../drivers/watch/health-log.ts";
 import { block_ms, epochReading, notWornGaps, stride_default_m } from "../../drivers/watch/readings.ts";
-import { clockQuality } from "../clock.ts";
-import { day_ms, hour_ms } from "../durations.ts";
-import type { Gap, Reading } from "../reading.ts";
-import type { GatewayStore } from "../store/store.ts";
-import { brokenDoorOn } from "./broken-door.ts";
-import { climateOn } from "./climate.ts";
+import { clockQuality } from "../base/clock.ts";
+import { day_ms, hour_ms } from "../base/time.ts";
+import type { Gap, Reading } from "../domain/reading.ts";
+import type { GatewayStore } from "../store/gateway/gateway-store.ts";
+import {
+  broadcastReadings,
+  climateOn,
+  type Doors,
+  doorsOn,
+  events_before,
+  PolledBox,
+  watchLogOf,
+  weighingsOn,
+} from "./daily-readings.ts";
 import { boxes, deviceOf, readingOf, sensorNamed, watch } from "./devices.ts";
-import { heartbeatsOf } from "./heartbeats.ts";
 import { dayOf, type LivedDay, type SensorEvent } from "./household.ts";
-import { during, type HomeOutages, outagesBefore } from "./outages.ts";
-import { broadcastReadings, type Doors, doorsOn, events_before, PolledBox } from "./pill-boxes.ts";
+import { brokenDoorOn, during, type HomeOutages, heartbeatsOf, outagesBefore } from "./outages.ts";
 import { Random } from "./random.ts";
-import { watchLogOf } from "./watch-log.ts";
-import { weighingsOn } from "./weighings.ts";
 
 /** Contents of the devices' memories when the history ends. Their simulators start with them. */
 export interface Buffers {

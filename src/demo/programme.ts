@@ -1,6 +1,6 @@
-import type { ImportStore } from "../import/empty-store.ts";
-import { importDocument } from "../import/import.ts";
-import type { RecordType, StoredRecord } from "../records/record-table.ts";
+import type { RecordType, StoredRecord } from "../domain/records/record-table.ts";
+import { importDocument } from "../import/file-import.ts";
+import type { ImportStore } from "../import/import-ledger.ts";
 import {
   type DemoDevice,
   demoHome,

@@ -1,5 +1,5 @@
-import { titleOf } from "../quantities.ts";
-import type { Reading } from "../reading.ts";
+import { titleOf } from "../domain/quantities.ts";
+import type { Reading } from "../domain/reading.ts";
 import { personal, sensors } from "./devices.ts";
 
 /** A reading as the demo prints it. */

@@ -1,9 +1,14 @@
 import { CsvError, parse } from "csv-parse";
-import { definitionOf, fieldsOf, type RecordType } from "../records/record-table.ts";
-import { givenText, unknownField } from "./fault.ts";
-import type { RawReceiver, RawValue } from "./raw-record.ts";
+import { definitionOf, fieldsOf, type RecordType } from "../domain/records/record-table.ts";
 import { requiredFields } from "./record-check.ts";
-import { type TextBlock, UnreadableFile } from "./text-blocks.ts";
+import {
+  givenText,
+  type RawReceiver,
+  type RawValue,
+  type TextBlock,
+  UnreadableFile,
+  unknownField,
+} from "./record-files.ts";
 
 /**
  * Hands over the records of a CSV file of one type: the first row names the fields, every other is a record. Yields after

@@ -1,9 +1,14 @@
 import { printParseErrorCode, visit } from "jsonc-parser";
-import { nearest } from "../nearest.ts";
-import { isRecordType, type RecordType, recordTypes } from "../records/record-table.ts";
-import { givenText, shortName } from "./fault.ts";
-import type { RawReceiver, RawValue } from "./raw-record.ts";
-import { type TextBlock, UnreadableFile } from "./text-blocks.ts";
+import { nearest } from "../base/text.ts";
+import { isRecordType, type RecordType, recordTypes } from "../domain/records/record-table.ts";
+import {
+  givenText,
+  type RawReceiver,
+  type RawValue,
+  shortName,
+  type TextBlock,
+  UnreadableFile,
+} from "./record-files.ts";
 
 /**
  * Hands over the records of a JSON document `{"items": [{…}, …], …}`, each with the lines that its values stand on.

@@ -1,6 +1,7 @@
-import { day_ms } from "../durations.ts";
-import type { Device } from "../reading.ts";
-import type { SeriesField, SeriesName, Value } from "../series.ts";
+import { day_ms } from "../base/time.ts";
+import type { Device } from "../domain/reading.ts";
+import { type SeriesField, type SeriesName, seriesNames, type Value } from "../domain/series.ts";
+import { valueColumns } from "./series/series-columns.ts";
 
 /**
  * Readings as they travel between stores: the same for an upload, for central reading a gateway, and for a restored box. A reading is
@@ -99,3 +100,84 @@ export const batch_readings_max = 65_536;
 export const batch_bytes_max = 1024 * 1024;
 /** Bytes of a batch once decompressed: several times what the largest one comes to. */
 export const batch_text_bytes_max = 16 * 1024 * 1024;
+
+/** A reading as it is read: its item and number around its stamp, in either order, then its values as `valueColumns` has them. */
+export type BatchRow = readonly [key: number, stamp_ms: number, key: number, ...values: Value[]];
+
+/** Puts rows together to the columns of a batch; rows of a series come in order of number. */
+export class BatchColumns {
+  readonly #places = new Map<BatchDevice, number>();
+  readonly #series = new Map<SeriesName, Rows>();
+
+  /** Adds a reading under a number; a device is told from others by being the same object. */
+  add(series: SeriesName, device: BatchDevice, seq: number, row: BatchRow): void {
+    const place = this.#places.get(device) ?? this.#places.size;
+    this.#places.set(device, place);
+    const rows = this.#series.get(series) ?? { seq: [], device: [], rows: [] };
+    this.#series.set(series, rows);
+    rows.seq.push(seq);
+    rows.device.push(place);
+    rows.rows.push(row);
+  }
+
+  columns(): Pick<Batch, "devices" | "series"> {
+    const series: Partial<Record<SeriesName, SeriesColumns>> = {};
+    for (const name of seriesNames) {
+      const rows = this.#series.get(name);
+      if (rows !== undefined) series[name] = columnsOf(name, rows);
+    }
+    return { devices: [...this.#places.keys()], series };
+  }
+}
+
+interface Rows {
+  readonly seq: number[];
+  readonly device: number[];
+  readonly rows: BatchRow[];
+}
+
+function columnsOf(series: SeriesName, { seq, device, rows }: Rows): SeriesColumns {
+  return {
+    seq: Float64Array.from(seq),
+    device: Float64Array.from(device),
+    stamp_ms: Float64Array.from(rows, ([, stamp_ms]) => stamp_ms),
+    values: valueColumns(series).map(({ sql }, place) =>
+      columnOf(
+        sql,
+        rows.map((row) => row[place + 3] as Value),
+      ),
+    ),
+  };
+}
+
+/**
+ * Digest of one reading as two stores compare it: 64 bits over its number, its stamp and all that is kept with it. `values` are the fields
+ * in the order of the series, then clock, device_ms and offset_ms where the series has them.
+ */
+export function readingDigest(seq: number, stamp_ms: number, values: readonly Value[]): bigint {
+  return Bun.hash.xxHash64(`${seq} ${stamp_ms} ${JSON.stringify(values)}`);
+}
+
+/** Digest of a set of readings: the sum of theirs, so that neither order nor the cut into batches matters. */
+export class SetDigest {
+  #sum = 0n;
+  #count = 0;
+
+  add(digest: bigint): void {
+    this.#sum = BigInt.asUintN(64, this.#sum + digest);
+    this.#count += 1;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** 16 hex digits. */
+  get hash(): string {
+    return digestText(this.#sum);
+  }
+}
+
+export function digestText(digest: bigint): string {
+  return digest.toString(16).padStart(16, "0");
+}

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { RecordType } from "../records/record-table.ts";
-import { normalAddress } from "./address.ts";
+import type { RecordType } from "../domain/records/record-table.ts";
 import { type Batch, type BatchDevice, type SeriesColumns, seriesIn, type ValueColumn } from "./batch.ts";
-import { closed, type DeviceHealth, Kind, number, time_ms } from "./device-health.ts";
+import { closed, type DeviceHealth, Kind, number, time_ms } from "./exchange.ts";
+import { normalAddress } from "./inventory/item-names.ts";
 
 /** The target of an erasure: all that a home has sent and its records, or all of a participant. */
 export type ErasureTarget = { readonly home: number } | { readonly subject: number };

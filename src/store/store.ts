@@ -1,26 +1,17 @@
-import type { DeviceFacts } from "../device-facts.ts";
-import { OperatorError } from "../errors.ts";
-import type { Kind } from "../kinds.ts";
-import type { Device, DeviceState, Gap, Reading, ReadingNumber } from "../reading.ts";
-import type { CoverageReason, CoverageState } from "../records/coverage.ts";
-import type { Item, ItemType } from "../records/items.ts";
-import type { SeriesName, Value } from "../series.ts";
-import type { Token } from "../token.ts";
-import type { AdmissionStore } from "./admission-store.ts";
-import type { UncertainTimes } from "./doubts.ts";
-import type { EpochOfHome } from "./epoch-of-home.ts";
-import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
-import type { GivenNames, NameStore } from "./given-names.ts";
-import type { IdentityNotes, IdentityStore } from "./identity-store.ts";
-import type { ItemOverview, ItemState, ItemWindow } from "./item-overview.ts";
-import type { RecordStore } from "./record-store.ts";
-import type { Downsampled, DownsampledRequest } from "./thinned.ts";
+import { OperatorError } from "../base/errors.ts";
+import type { CoverageReason, CoverageState } from "../domain/coverage-record.ts";
+import type { DeviceFacts } from "../domain/device-facts.ts";
+import type { Kind } from "../domain/kinds.ts";
+import type { ReadingNumber } from "../domain/reading.ts";
+import type { Item, ItemType } from "../domain/records/item.ts";
+import type { SeriesName, Value } from "../domain/series.ts";
+import type { Token } from "../domain/token.ts";
+import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
+import type { GivenNames, Replaced } from "./inventory/given-names.ts";
+import type { RecordStore } from "./inventory/record-store.ts";
 
-export { type Scope, scopes, type Token } from "../token.ts";
-export type { AdmissionStore, Admitted } from "./admission-store.ts";
-export type { IdentityNotes, IdentityStore } from "./identity-store.ts";
-export type { ItemOverview, ItemState, ItemWindow } from "./item-overview.ts";
-export { type Downsampled, type DownsampledRequest, steps_max } from "./thinned.ts";
+export { type Scope, scopes, type Token } from "../domain/token.ts";
+export type { AdmissionStore, Admitted, IdentityNotes, IdentityStore } from "./gateway/gateway-store.ts";
 
 /**
  * Where readings and records live, as the API, sync and the commands see it. Two stores
@@ -142,111 +133,6 @@ export interface ErasureRequest {
   readonly target: ErasureTarget;
   readonly id: string;
   readonly at_ms: number;
-}
-
-/** A gateway's store: ingest writes to it, everything else reads. */
-export interface GatewayStore extends Store, AdmissionStore, UncertainTimes, IdentityStore, NameStore {
-  /** This store's name in the world, random and made with the database: (epoch, seq) identifies a reading. */
-  readonly epoch: string;
-
-  /**
-   * Commits readings in one transaction, with full synchronisation, numbered in the given order without gaps; a device that no item has gets a provisional
-   * one. When it resolves all are on disk; when it rejects none is, and the next number is unchanged. `notes` are kept in the same transaction: on an SD
-   * card every synchronisation of its own counts. Rejects with ReadingRefused when one reading is at fault,
-   * with another OperatorError when the disk or the database is; the same batch may then be tried again.
-   */
-  append(readings: readonly Reading[], notes?: Notes): Promise<Appended>;
-
-  /** Copies all that readings hang on to a file beside the database, where it has changed: `mend` fills damaged tables from there. */
-  keepEssentials(): Promise<void>;
-
-  /** How far a driver has read a device's buffer: what the last commit with a cursor of this name kept. */
-  cursor(name: string): Promise<string | undefined>;
-
-  /** Known time of every boot so far, oldest first, and how many facts wait for theirs. */
-  timeKnown(): Promise<{ readonly boots: readonly BootTime[]; readonly waiting: number }>;
-
-  /** Facts that wait for their time, in order of boot, then of monotonic time, then as they came. */
-  waiting(limit: number): Promise<readonly WaitingFact[]>;
-
-  /**
-   * The last offset added to a device's own clock, milliseconds, in a reading of the series whose offset was measured;
-   * undefined where there is none.
-   */
-  deviceOffset(series: SeriesName, device: Device): Promise<number | undefined>;
-}
-
-/** Notes stored beside readings, or without any. */
-export interface Notes {
-  /** States of devices; the last of a device counts. */
-  readonly states?: readonly HeardState[];
-  /** Additions to the counts of dropped data, by name. */
-  readonly dropped?: ReadonlyMap<string, number>;
-  /** Kept once, however often the same one is told. */
-  readonly gaps?: readonly Gap[];
-  /** Cursors of drivers by name: see `GatewayStore.cursor`. */
-  readonly cursors?: ReadonlyMap<string, string>;
-  /** Who was listening; kept before the states, in order of time. */
-  readonly listening?: readonly ListeningSpan[];
-  /** Facts to keep until their time is known, without stamp or number, and ids of those to keep no longer. */
-  readonly held?: readonly HeldFact[];
-  readonly released?: readonly number[];
-  /** New knowledge of the time in these boots; a boot that is new is the latest. */
-  readonly boots?: readonly BootTime[];
-  /** Identities of devices, and conflicts, as they are now. */
-  readonly identities?: IdentityNotes;
-}
-
-/** A state with the name of the driver that heard it. */
-export interface HeardState extends DeviceState {
-  readonly listener?: string;
-  readonly facts?: DeviceFacts;
-}
-
-/** For how long, unix milliseconds, the gateway or one of its drivers is known to have listened without a break. */
-export interface ListeningSpan {
-  readonly listener: string;
-  readonly from_ms: number;
-  readonly to_ms: number;
-}
-
-/** A fact with a time that may have to wait for the clock. */
-export type GatewayFact =
-  | { readonly reading: Reading }
-  | { readonly state: HeardState }
-  | { readonly gap: Gap }
-  | { readonly listening: ListeningSpan };
-
-/** A fact of a boot, with its monotonic time; the unix times in it are not to be trusted. */
-export interface HeldFact {
-  readonly boot: string;
-  readonly monotonic_ms: number;
-  readonly fact: GatewayFact;
-}
-
-export interface WaitingFact extends HeldFact {
-  readonly id: number;
-}
-
-/** Converts monotonic time of a boot to unix time, both in milliseconds. */
-export interface Timeline {
-  /** Unix time is monotonic time plus this. */
-  readonly offset_ms: number;
-  /** When it was last compared with the system clock, monotonic. */
-  readonly compared_ms: number;
-  /** The offset that held before this one, until a monotonic time; absent where there was none. */
-  readonly before?: { readonly offset_ms: number; readonly until_ms: number };
-}
-
-/** Known time in a run of the machine, in milliseconds. */
-export interface BootTime {
-  readonly boot: string;
-  /** Absent while the boot has not learned the time. */
-  readonly timeline?: Timeline;
-  /** When the boot was last known to run, monotonic. */
-  readonly seen_ms: number;
-  /** Present where the offset was only put between those of the boots before and after: how far it may be off. */
-  readonly bound_ms?: number;
 }
 
 /** One reading of a batch can't be stored, whatever is tried; the others can. */
@@ -424,13 +310,6 @@ export interface CoverageInterval {
   readonly lost?: number;
 }
 
-export interface Appended {
-  readonly first_seq: number;
-  readonly last_seq: number;
-  /** Names of provisional items that this commit made. */
-  readonly created: readonly string[];
-}
-
 export interface Overview {
   readonly epoch: string;
   readonly schemaVersion: number;
@@ -442,4 +321,97 @@ export interface Overview {
   readonly dropped: Readonly<Record<string, number>>;
   /** How many readings and signs of life are on disk without a number, until the time is known. */
   readonly waiting: number;
+}
+
+/** An item, what is known of its device, and what is counted of it. */
+export interface ItemOverview {
+  readonly record: Item;
+  readonly provisional: boolean;
+  /** When the device was last heard, by any sign of life. */
+  readonly heard_ms?: number;
+  readonly battery_percent?: number;
+  readonly battery_mv?: number;
+  readonly linkquality?: number;
+  /** The driver that heard it last. */
+  readonly listener?: string;
+  /** As its driver told them last. */
+  readonly facts?: DeviceFacts;
+  /** How often it is heard although nothing happens, milliseconds; absent where it is silent until it is used. */
+  readonly expected_ms?: number;
+  /** Its driver has listened for more than one and a half times that long since it was heard, and no other device took its place. */
+  readonly overdue: boolean;
+  /** Another device took its place, as was said in its home. */
+  readonly replaced?: Replaced;
+  /** Stretches known to be incomplete, and how many events are known to be missing in them. */
+  readonly gaps: number;
+  readonly lost: number;
+  /** Readings per series, and the stamp of the newest. */
+  readonly series: readonly {
+    readonly series: SeriesName;
+    readonly count: number;
+    readonly newest_ms: number;
+  }[];
+}
+
+/** An overview of an item without what is counted of it. */
+export type ItemState = Omit<ItemOverview, "gaps" | "lost" | "series">;
+
+/** Some of the items of a kind. */
+export interface ItemWindow {
+  readonly skip: number;
+  readonly limit: number;
+  /** Only those that live or have lived in one of these homes; absent: all. */
+  readonly homes?: readonly number[];
+}
+
+/** A series of an item in steps of equal length, for plots: see `Store.thinned`. */
+export interface DownsampledRequest {
+  readonly series: SeriesName;
+  readonly item: number;
+  /** Only what these homes have sent; absent: all that is the item's. */
+  readonly homes?: readonly number[];
+  /** Only readings with a stamp from this on, where the first step begins, and below `before_ms`, where the last one ends at the latest. */
+  readonly from_ms: number;
+  readonly before_ms: number;
+  /** Whole milliseconds; at most `steps_max` steps. */
+  readonly step_ms: number;
+  /** A field of numbers: the value of a reading, in the unit of the series table. */
+  readonly field: string;
+  /** Bits of a whole field, below 2^31: the value of a reading is these of the field, all others are 0. */
+  readonly mask?: number;
+  /** Only readings of which another field has this value. */
+  readonly only?: { readonly field: string; readonly value: number | string };
+}
+
+/**
+ * Readings in steps, one entry a step. `least`, `greatest`, `sum` and `last` are of values, in the unit of the field, and NaN where a step has none:
+ * a reading whose field is null is counted, and has no value.
+ *
+ * Of the events of a sensor, with `mask` 0b11: it saw motion where `nonzero` is not 0. With `mask` 0b01 a door opened where `greatest` is 1, closed where
+ * `least` is 0, and stands from the step on as `last` says, until the next one that has readings. Battery and tamper bits count for neither.
+ */
+export interface Downsampled {
+  readonly count: Uint32Array;
+  /** Readings with a value other than 0: with a mask, those with one of its bits. */
+  readonly nonzero: Uint32Array;
+  readonly least: Float64Array;
+  readonly greatest: Float64Array;
+  readonly sum: Float64Array;
+  /** Of the latest reading. */
+  readonly last: Float64Array;
+}
+
+/** Steps in one answer: a year in minutes, which takes 24 MB of memory. */
+export const steps_max = 600_000;
+
+/** An epoch, and how far its readings are here. */
+export interface EpochOfHome {
+  readonly epoch: string;
+  /** Null at a gateway that does not know its number. */
+  readonly home: number | null;
+  /** The number that its readings begin with. */
+  readonly first_seq: number;
+  readonly last_seq: number;
+  /** Of which times nothing of its home is kept any more. */
+  readonly erased: readonly ErasedSpan[];
 }

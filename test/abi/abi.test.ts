@@ -7,9 +7,9 @@ import * as epoll from "../../drivers/native/epoll/libc.ts";
 import * as modem from "../../drivers/native/serialport/modem.ts";
 import * as termios from "../../drivers/native/serialport/termios.ts";
 import * as pty from "../../drivers/wire/pty.ts";
-import * as service from "../../src/commands/service-notifier.ts";
-import * as sockets from "../../src/http/sockets.ts";
-import * as kernelClock from "../../src/kernel-clock.ts";
+import * as kernelClock from "../../src/base/clock.ts";
+import * as service from "../../src/cli/serving.ts";
+import * as sockets from "../../src/web/server/client-connections.ts";
 import { root, sourceFiles } from "../tidy/source.ts";
 import { type Headers, headers, type Processor, valuesOn } from "./table.ts";
 

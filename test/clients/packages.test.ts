@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Coverage, Lintel } from "../../clients/typescript/client.ts";
-import { formatNames } from "../../src/download/format.ts";
+import { formatNames } from "../../src/export/table-file.ts";
 import { Site } from "../shipped/front-door.ts";
 
 const clients = join(import.meta.dir, "../../clients");

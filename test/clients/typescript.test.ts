@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Lintel, LintelError } from "../../clients/typescript/client.ts";
 import { generatedFiles } from "../../scripts/generate-clients.ts";
-import { kindNames } from "../../src/kinds.ts";
-import { seriesNames, seriesOf } from "../../src/series.ts";
-import { now_ms, type Serving, serve } from "../api/serving.ts";
-import { allOf, event, oneOfEach, sensor } from "../download/filled.ts";
+import { kindNames } from "../../src/domain/kinds.ts";
+import { seriesNames, seriesOf } from "../../src/domain/series.ts";
+import { allOf, event, oneOfEach, sensor } from "../export/filled.ts";
+import { now_ms, type Serving, serve } from "../web/api/serving.ts";
 
 const root = join(import.meta.dir, "../..");
 let serving: Serving;

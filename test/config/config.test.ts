@@ -3,10 +3,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TSchema, Type } from "@sinclair/typebox";
-import { loadConfig, loadParts } from "../../src/config/config.ts";
-import { uploadSection } from "../../src/config/upload-section.ts";
-import { OperatorError } from "../../src/errors.ts";
-import { machineTimezone } from "../../src/timezone.ts";
+import { OperatorError } from "../../src/base/errors.ts";
+import { machineTimezone } from "../../src/base/timezone.ts";
+import { loadConfig, loadParts, uploadSection } from "../../src/config/gateway-config.ts";
 
 const radio = Type.Object({
   port: Type.String({ description: "a device path or tcp://host:port" }),

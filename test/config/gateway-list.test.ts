@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { OperatorError } from "../../src/base/errors.ts";
 import { readGatewayList } from "../../src/config/gateway-list.ts";
-import { OperatorError } from "../../src/errors.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "lintel-list-"));
 const file = join(directory, "gateways.toml");

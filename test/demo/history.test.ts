@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SystemClock } from "../../src/clock.ts";
+import { SystemClock } from "../../src/base/clock.ts";
+import { lineLog } from "../../src/base/log.ts";
+import { day_ms, hour_ms } from "../../src/base/time.ts";
 import { boxes, brokenSensor, installed, personal, sensors, watch } from "../../src/demo/devices.ts";
 import { appendHistory, type Buffers, midnightsOf, Telling } from "../../src/demo/history.ts";
 import { during, outagesBefore } from "../../src/demo/outages.ts";
 import { importProgramme } from "../../src/demo/programme.ts";
-import { day_ms, hour_ms } from "../../src/durations.ts";
-import { faultOfGap, faultOfReading } from "../../src/ingest/validity.ts";
-import { lineLog } from "../../src/log.ts";
-import type { Reading } from "../../src/reading.ts";
-import { type SeriesName, seriesNames } from "../../src/series.ts";
-import { openGatewayStore } from "../../src/store/sqlite/open.ts";
-import type { GatewayStore } from "../../src/store/store.ts";
+import type { Reading } from "../../src/domain/reading.ts";
+import { type SeriesName, seriesNames } from "../../src/domain/series.ts";
+import { faultOfGap, faultOfReading } from "../../src/gateway/ingest/validity.ts";
+import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
+import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 
 /** A Friday evening, in this machine's time zone. */
 const until_ms = new Date(2026, 10, 20, 22, 5).getTime();

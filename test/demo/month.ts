@@ -1,6 +1,6 @@
-import { SystemClock } from "../../src/clock.ts";
+import { SystemClock } from "../../src/base/clock.ts";
+import { lineLog } from "../../src/base/log.ts";
 import { startDemo } from "../../src/demo/demo.ts";
-import { lineLog } from "../../src/log.ts";
 
 /** Puts what a demo keeps into a directory: 30 days of its home, and below `central` the copy that has all of them. */
 export async function makeMonth(directory: string): Promise<void> {

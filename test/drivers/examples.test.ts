@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Clock, Moment } from "../../src/clock.ts";
-import { faultOfGap, faultOfReading } from "../../src/ingest/validity.ts";
+import type { Clock, Moment } from "../../src/base/clock.ts";
+import { faultOfGap, faultOfReading } from "../../src/gateway/ingest/validity.ts";
 import { bytesOf, exampleSets } from "./example-sets.ts";
 import { RecordingHost, temporaryDirectory } from "./recording-host.ts";
 

@@ -31,7 +31,7 @@ import { encodeFrame, FrameReader } from "../../drivers/wire/hdlc.ts";
 import { decodeHeart } from "../../drivers/wire/heart-rate.ts";
 import { LineReader } from "../../drivers/wire/lines.ts";
 import { FrameReader as ZnpReader } from "../../drivers/zigbee/simulator/frame.ts";
-import { batchParsers } from "../sync/batch/parsers.ts";
+import { batchParsers } from "../transfer/batch/parsers.ts";
 import { bytesOf, exampleSets } from "./example-sets.ts";
 
 /** A parser that cuts what it finds out of a stream of bytes. */

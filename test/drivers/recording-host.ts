@@ -2,10 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Host, JoinEvent } from "../../drivers/driver.ts";
-import { type Clock, SystemClock } from "../../src/clock.ts";
-import type { DeviceFacts } from "../../src/device-facts.ts";
-import { Identities } from "../../src/ingest/identities.ts";
-import type { Log } from "../../src/log.ts";
+import { type Clock, SystemClock } from "../../src/base/clock.ts";
+import type { Log } from "../../src/base/log.ts";
+import type { DeviceFacts } from "../../src/domain/device-facts.ts";
 import type {
   BufferCursor,
   Device,
@@ -15,7 +14,8 @@ import type {
   IdentityClaim,
   Reading,
   Verdict,
-} from "../../src/reading.ts";
+} from "../../src/domain/reading.ts";
+import { Identities } from "../../src/gateway/ingest/device-identities.ts";
 
 const wait_max_ms = 20_000;
 

@@ -1,4 +1,4 @@
-import { type Clock, type ClockQuality, clockQuality, type Moment } from "../../src/clock.ts";
+import { type Clock, type ClockQuality, clockQuality, type Moment } from "../../src/base/clock.ts";
 
 interface Timer {
   readonly due_ms: number;

@@ -3,7 +3,7 @@ import { encodeCurrentTime } from "../../drivers/scale/standard.ts";
 import { vitals } from "../../drivers/vitals/driver.ts";
 import { encodeTemperature, uuids } from "../../drivers/vitals/measurements.ts";
 import { encodeHeart } from "../../drivers/wire/heart-rate.ts";
-import { clockQuality } from "../../src/clock.ts";
+import { clockQuality } from "../../src/base/clock.ts";
 import { listening, QuickClock, startRig } from "./ble/rig.ts";
 
 const address = "ed:67:00:00:00:09";

@@ -1,4 +1,4 @@
-import { type Clock, clockQuality, type Moment } from "../../src/clock.ts";
+import { type Clock, clockQuality, type Moment } from "../../src/base/clock.ts";
 
 /**
  * A machine without a clock chip, and the world's time beside it. Nothing happens by itself: time passes by

@@ -1,10 +1,10 @@
 /** A gateway with a driver whose fault nothing catches, as a process of its own: `bun faulty-server.ts DATA`. */
 import { Type } from "@sinclair/typebox";
 import type { DriverDefinition } from "../../drivers/driver.ts";
-import { SystemClock } from "../../src/clock.ts";
-import { serve, serverLog } from "../../src/commands/serving.ts";
-import { processTerminal } from "../../src/commands/terminal.ts";
-import { startGateway } from "../../src/gateway.ts";
+import { SystemClock } from "../../src/base/clock.ts";
+import { serve, serverLog } from "../../src/cli/serving.ts";
+import { processTerminal } from "../../src/cli/terminal.ts";
+import { startGateway } from "../../src/gateway/gateway.ts";
 
 const clock = new SystemClock();
 const terminal = processTerminal();

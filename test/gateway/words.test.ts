@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import type { DriverDefinition, Host } from "../../drivers/driver.ts";
-import { clockQuality, SystemClock } from "../../src/clock.ts";
-import { ControlClient } from "../../src/control/client.ts";
-import { OperatorError } from "../../src/errors.ts";
-import { startGateway } from "../../src/gateway.ts";
-import type { Device } from "../../src/reading.ts";
-import { mintToken } from "../../src/token.ts";
+import { clockQuality, SystemClock } from "../../src/base/clock.ts";
+import { OperatorError } from "../../src/base/errors.ts";
+import type { Device } from "../../src/domain/reading.ts";
+import { mintToken } from "../../src/domain/token.ts";
+import { ControlClient } from "../../src/gateway/control-client.ts";
+import { startGateway } from "../../src/gateway/gateway.ts";
 import { keptLog } from "../store/sample.ts";
 
 const data = mkdtempSync(join(tmpdir(), "lintel-words-"));

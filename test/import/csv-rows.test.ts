@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { csvRows } from "../../src/import/csv-records.ts";
-import { type TextBlock, UnreadableFile } from "../../src/import/text-blocks.ts";
+import { type TextBlock, UnreadableFile } from "../../src/import/record-files.ts";
 
 test("rows end with LF or CRLF, the last one also with nothing, and empty lines are none", async () => {
   expect(await rowsOf("a,b\r\n1,2\n\n\r\n3,4")).toEqual([

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { truncateSync } from "node:fs";
-import { importFiles } from "../../src/import/import.ts";
+import { importFiles } from "../../src/import/file-import.ts";
 import { Programme } from "./sample.ts";
 
 const item = { itemid: 1, itemname: "hall", typename: "wirelesssensors" };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { LoneType, OwnedType } from "../../src/store/record-store.ts";
+import type { LoneType, OwnedType } from "../../src/store/inventory/record-store.ts";
 import { Programme } from "./sample.ts";
 
 const document = {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { jsonRecords } from "../../src/import/json-records.ts";
-import type { RawReceiver } from "../../src/import/raw-record.ts";
+import type { RawReceiver } from "../../src/import/record-files.ts";
 
 const document = String.raw`{
   "homes": [

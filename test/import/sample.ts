@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SystemClock } from "../../src/clock.ts";
-import { faultText, ImportRefused } from "../../src/import/fault.ts";
-import { importFiles } from "../../src/import/import.ts";
-import type { Imported } from "../../src/store/record-store.ts";
-import { openStoreBeside } from "../../src/store/sqlite/open.ts";
+import { SystemClock } from "../../src/base/clock.ts";
+import { importFiles } from "../../src/import/file-import.ts";
+import { faultText, ImportRefused } from "../../src/import/record-files.ts";
+import type { Imported } from "../../src/store/inventory/record-store.ts";
+import { openStoreBeside } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { keptLog } from "../store/sample.ts";
 

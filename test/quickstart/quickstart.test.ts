@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SystemClock } from "../../src/clock.ts";
-import { tlsFilesOf } from "../../src/tls/self-signed.ts";
-import { now_ms, type Serving, serve } from "../api/serving.ts";
-import { allOf, event, sensor } from "../download/filled.ts";
+import { SystemClock } from "../../src/base/clock.ts";
+import { tlsFilesOf } from "../../src/web/server/self-signed.ts";
+import { allOf, event, sensor } from "../export/filled.ts";
 import { keptLog } from "../store/sample.ts";
+import { now_ms, type Serving, serve } from "../web/api/serving.ts";
 
 const root = join(import.meta.dir, "../..");
 const directory = mkdtempSync(join(tmpdir(), "lintel-quickstart-"));

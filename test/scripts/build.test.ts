@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { parse } from "smol-toml";
 import { sticks } from "../../drivers/sticks.ts";
 import { globsOf } from "../../scripts/packaging/udev-rules.ts";
-import { commands } from "../../src/commands/command-table.ts";
+import { commands } from "../../src/cli/command-table.ts";
 
 const root = join(import.meta.dir, "../..");
 const directory = mkdtempSync(join(tmpdir(), "lintel build-"));

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { readManifest } from "../../src/commands/backup/manifest.ts";
-import { LostBox } from "../commands/lost-box.ts";
+import { readManifest } from "../../src/cli/backup/backup-files.ts";
+import { LostBox } from "../cli/lost-box.ts";
 
 /** Somebody gives a backup that they have changed, or a file of records, to whoever keeps a box. */
 

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import type { Driver, Host } from "../../drivers/driver.ts";
-import { AttachedDriver } from "../../src/control/attached-driver.ts";
-import { button_seconds, Joining } from "../../src/control/joining.ts";
-import { page_joining_seconds, SetupVisit } from "../../src/control/walk.ts";
-import { lineLog } from "../../src/log.ts";
-import type { NameStore } from "../../src/store/given-names.ts";
-import { SettableClock } from "../api/settable-clock.ts";
+import { lineLog } from "../../src/base/log.ts";
+import { AttachedDriver } from "../../src/gateway/attached-drivers.ts";
+import { button_seconds, Joining } from "../../src/gateway/joining/joining.ts";
+import { page_joining_seconds, SetupVisit } from "../../src/gateway/joining/setup-visit.ts";
+import type { NameStore } from "../../src/store/inventory/given-names.ts";
+import { SettableClock } from "../web/api/settable-clock.ts";
 
 /** Joining with a driver that lets devices in, and a clock that the test moves. */
 function joiningHere() {

@@ -1,11 +1,11 @@
-import { apiApp } from "../../src/api/app.ts";
-import { SystemClock } from "../../src/clock.ts";
-import { dashboardApp } from "../../src/dashboard/app.ts";
-import type { Site } from "../../src/dashboard/page.ts";
-import type { App } from "../../src/http/app.ts";
-import { metricsApp } from "../../src/metrics/app.ts";
-import { receiverOf } from "../../src/sync/receiver/receiver.ts";
-import { sourceApp } from "../../src/sync/source/source.ts";
+import { SystemClock } from "../../src/base/clock.ts";
+import { receiverOf } from "../../src/central/receiver/receiver.ts";
+import { sourceApp } from "../../src/gateway/pulled-routes.ts";
+import { apiApp } from "../../src/web/api/api-routes.ts";
+import { metricsApp } from "../../src/web/metrics/program-metrics.ts";
+import { dashboardApp } from "../../src/web/pages/page-routes.ts";
+import type { Site } from "../../src/web/pages/site.ts";
+import type { App } from "../../src/web/server/elysia-app.ts";
 
 /** Every route of a gateway and of a central, as their routers have them, and who may ask for each. */
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { LostBox } from "../commands/lost-box.ts";
+import { LostBox } from "../cli/lost-box.ts";
 
 /** Somebody has the card of home 12: every byte of it. Central holds home 12 and home 13. */
 

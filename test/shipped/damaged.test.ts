@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
-import { LostBox } from "../commands/lost-box.ts";
+import { LostBox } from "../cli/lost-box.ts";
 import { eventually, type RunningServer } from "./front-door.ts";
 
 async function listening(box: LostBox): Promise<RunningServer> {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { interruptedOnScreen, qrLines, readQr } from "../commands/qr-screen.ts";
+import { interruptedOnScreen, qrLines, readQr } from "../cli/qr-screen.ts";
 import { eventually, type LintelProcess, type Ready, RunningServer, Site } from "./front-door.ts";
 
 const sensors = [

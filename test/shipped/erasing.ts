@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { type RunningServer, Site } from "./front-door.ts";
 
-const boxProgram = join(import.meta.dir, "../commands/marked-box.ts");
+const boxProgram = join(import.meta.dir, "../cli/marked-box.ts");
 
 /** A central server and the gateways of two homes, 12 and 13, with marks in all that they record. */
 export class MarkedHomes implements AsyncDisposable {

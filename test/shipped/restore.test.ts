@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
-import { LostBox } from "../commands/lost-box.ts";
+import { LostBox } from "../cli/lost-box.ts";
 import { eventually, type RunningServer } from "./front-door.ts";
 
 let box: LostBox;

@@ -1,13 +1,8 @@
 import { expect, test } from "bun:test";
-import { clockQuality } from "../../src/clock.ts";
-import { clockWords } from "../../src/provenance.ts";
-import type {
-  ArrivalPosition,
-  ArrivalsRequest,
-  GatewayStore,
-  PlacementPosition,
-  Store,
-} from "../../src/store/store.ts";
+import { clockQuality } from "../../src/base/clock.ts";
+import { clockWords } from "../../src/domain/reading.ts";
+import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
+import type { ArrivalPosition, ArrivalsRequest, PlacementPosition, Store } from "../../src/store/store.ts";
 import type { MakeStore } from "./make-store.ts";
 import { below, item, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 

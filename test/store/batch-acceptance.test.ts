@@ -1,9 +1,13 @@
 import { expect, test } from "bun:test";
-import { clockQuality } from "../../src/clock.ts";
-import type { Batch } from "../../src/store/batch.ts";
-import { devicesFrom, digestAt, firstNewSeq, type KnownSource } from "../../src/store/batch-acceptance.ts";
-import { BatchRefused } from "../../src/store/central-store.ts";
-import { digestText, readingDigest } from "../../src/store/reading-digest.ts";
+import { clockQuality } from "../../src/base/clock.ts";
+import { type Batch, digestText, readingDigest } from "../../src/store/batch.ts";
+import {
+  devicesFrom,
+  digestAt,
+  firstNewSeq,
+  type KnownSource,
+} from "../../src/store/central/batch-acceptance.ts";
+import { BatchRefused } from "../../src/store/central/central-store.ts";
 import { batchOf, columnsOf, type PlainBatch } from "./plain-batch.ts";
 import { sensor, start_ms } from "./sample.ts";
 

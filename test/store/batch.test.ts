@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { clockQuality, stamp_end_ms } from "../../src/clock.ts";
-import { day_ms } from "../../src/durations.ts";
+import { clockQuality, stamp_end_ms } from "../../src/base/clock.ts";
+import { day_ms } from "../../src/base/time.ts";
 import {
   type Batch,
+  BatchColumns,
   columnOf,
   isOfDay,
   numbersIn,
@@ -14,8 +15,7 @@ import {
   valueAt,
   valuesAt,
 } from "../../src/store/batch.ts";
-import { BatchColumns } from "../../src/store/batch-columns.ts";
-import { differencesOf, stampSchema, sumsOf, valueColumns } from "../../src/store/series-columns.ts";
+import { differencesOf, stampSchema, sumsOf, valueColumns } from "../../src/store/series/series-columns.ts";
 import { sensor } from "./sample.ts";
 
 const day = 20_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/domain/series.ts";
 import type { BatchDevice } from "../../src/store/batch.ts";
-import { type BatchRefusal, BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
-import { defaultQuotas, QuotaExceeded } from "../../src/store/intake.ts";
+import { type BatchRefusal, BatchRefused, type CentralStore } from "../../src/store/central/central-store.ts";
+import { defaultQuotas, QuotaExceeded } from "../../src/store/exchange.ts";
 import { homesDiffer } from "./central-homes.ts";
 import { everyPage } from "./central-pages.ts";
 import { reportsAgree } from "./central-reports.ts";

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
-import type { StoredRecord } from "../../src/records/record-table.ts";
+import type { StoredRecord } from "../../src/domain/records/record-table.ts";
 import { readingsIn } from "../../src/store/batch.ts";
-import { backup_bytes_max, backups_max, type HistoryPosition } from "../../src/store/central-store.ts";
+import {
+  backup_bytes_max,
+  backups_max,
+  type HistoryPosition,
+} from "../../src/store/central/central-store.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, stay, take } from "./central-sample.ts";
 import { plainOf } from "./plain-batch.ts";
 import { item, sensor, start_ms } from "./sample.ts";

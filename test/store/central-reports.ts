@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { DeviceFacts } from "../../src/device-facts.ts";
-import { hour_ms } from "../../src/durations.ts";
-import type { Kind } from "../../src/kinds.ts";
-import { BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
-import type { DeviceHealth } from "../../src/store/device-health.ts";
+import { hour_ms } from "../../src/base/time.ts";
+import type { DeviceFacts } from "../../src/domain/device-facts.ts";
+import type { Kind } from "../../src/domain/kinds.ts";
+import { BatchRefused, type CentralStore } from "../../src/store/central/central-store.ts";
+import type { DeviceHealth } from "../../src/store/exchange.ts";
 import { events, type MakeCentral, stay as stayed, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";

@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
-import type { Item } from "../../src/records/items.ts";
-import type { SeriesName, Value } from "../../src/series.ts";
+import type { Item } from "../../src/domain/records/item.ts";
+import type { SeriesName, Value } from "../../src/domain/series.ts";
 import type { BatchDevice } from "../../src/store/batch.ts";
-import type { CentralStore } from "../../src/store/central-store.ts";
-import type { ImportedRecord } from "../../src/store/record-store.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import type { ImportedRecord } from "../../src/store/inventory/record-store.ts";
 import { sensor, start_ms } from "./sample.ts";
 import type { SimulatedReading } from "./simulated-gateway.ts";
 

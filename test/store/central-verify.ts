@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { day_ms } from "../../src/durations.ts";
-import { BatchRefused, type CentralStore, type Repaired } from "../../src/store/central-store.ts";
-import type { DayDigest } from "../../src/store/day-digest.ts";
+import { day_ms } from "../../src/base/time.ts";
+import { BatchRefused, type CentralStore, type Repaired } from "../../src/store/central/central-store.ts";
+import type { DayDigest } from "../../src/store/exchange.ts";
+import type { DayReadings } from "../../src/store/gateway/upload-store.ts";
 import type { ArrivalPosition, Arrivals } from "../../src/store/store.ts";
-import type { DayReadings } from "../../src/store/upload-store.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
 import { plainOf } from "./plain-batch.ts";
 import { item, sensor, start_ms } from "./sample.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { type Kind, kinds } from "../../src/kinds.ts";
-import type { Reading } from "../../src/reading.ts";
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
+import { type Kind, kinds } from "../../src/domain/kinds.ts";
+import type { Reading } from "../../src/domain/reading.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/domain/series.ts";
+import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import {
-  type GatewayStore,
   type PageRequest,
   type ReadingPosition,
   ReadingRefused,

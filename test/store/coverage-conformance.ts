@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { hour_ms } from "../../src/durations.ts";
-import type { DeviceHealth } from "../../src/store/device-health.ts";
+import { hour_ms } from "../../src/base/time.ts";
+import type { DeviceHealth } from "../../src/store/exchange.ts";
 import type { CoverageInterval } from "../../src/store/store.ts";
 import { keyOf, type MakeCentral, stay, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";

@@ -1,14 +1,16 @@
 import { expect, test } from "bun:test";
-import { hour_ms } from "../../src/durations.ts";
-import type { Kind } from "../../src/kinds.ts";
-import { cadenceOf, silence_least_ms, silence_max_ms } from "../../src/store/cadence.ts";
+import { hour_ms } from "../../src/base/time.ts";
+import type { Kind } from "../../src/domain/kinds.ts";
 import {
+  cadenceOf,
   coverageOf,
   type HeardPlacement,
   isOverdue,
   type KnownGap,
   type StartStop,
-} from "../../src/store/coverage.ts";
+  silence_least_ms,
+  silence_max_ms,
+} from "../../src/store/series/coverage-intervals.ts";
 
 // Times in these tests are hours.
 

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import type { Device } from "../../src/reading.ts";
-import { type SeriesName, seriesNames, seriesOf } from "../../src/series.ts";
+import type { Device } from "../../src/domain/reading.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../../src/domain/series.ts";
+import { mintToken, type Scope } from "../../src/domain/token.ts";
 import type { Store, Token } from "../../src/store/store.ts";
-import { mintToken, type Scope } from "../../src/token.ts";
-import { items, knownOf, programme } from "../api/programme.ts";
-import { now_ms } from "../api/serving.ts";
-import { SettableClock } from "../api/settable-clock.ts";
-import type { Api } from "../api/starting.ts";
-import { type Trial, Trials, trialText } from "../api/trials.ts";
+import { items, knownOf, programme } from "../web/api/programme.ts";
+import { now_ms } from "../web/api/serving.ts";
+import { SettableClock } from "../web/api/settable-clock.ts";
+import type { Api } from "../web/api/starting.ts";
+import { type Trial, Trials, trialText } from "../web/api/trials.ts";
 import { addTokens, anyReadings, openStores, type Stores, send, serveApi } from "./differential.ts";
 import { below, seeded } from "./sample.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { day_ms } from "../../src/durations.ts";
-import type { RecordType } from "../../src/records/record-table.ts";
-import type { CentralStore } from "../../src/store/central-store.ts";
+import { day_ms } from "../../src/base/time.ts";
+import type { RecordType } from "../../src/domain/records/record-table.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ErasureTarget } from "../../src/store/erasure.ts";
-import { givenNamesBytes, givenNamesFile } from "../../src/store/given-names.ts";
+import { givenNamesBytes, givenNamesFile } from "../../src/store/inventory/given-names.ts";
 import { all, events, eventsOf, keyOf, numbers, stay, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";

@@ -1,4 +1,4 @@
-import type { GatewayStore } from "../../src/store/store.ts";
+import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 
 /** A new, empty store. */
 export type MakeStore = (options?: { home?: number }) => Promise<{ store: GatewayStore } & AsyncDisposable>;

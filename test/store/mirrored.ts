@@ -1,10 +1,10 @@
-import { SystemClock } from "../../src/clock.ts";
-import type { CentralStore } from "../../src/store/central-store.ts";
-import { health_notes_max } from "../../src/store/device-health.ts";
-import type { ImportedRecord, RecordStore } from "../../src/store/record-store.ts";
-import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open.ts";
-import type { GatewayStore } from "../../src/store/store.ts";
-import type { UploadStore } from "../../src/store/upload-store.ts";
+import { SystemClock } from "../../src/base/clock.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import { health_notes_max } from "../../src/store/exchange.ts";
+import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
+import type { UploadStore } from "../../src/store/gateway/upload-store.ts";
+import type { ImportedRecord, RecordStore } from "../../src/store/inventory/record-store.ts";
+import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { MakeCentral } from "./central-sample.ts";
 import type { MakeStore } from "./make-store.ts";
 import { keptLog, temporaryDirectory } from "./sample.ts";

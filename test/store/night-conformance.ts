@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { day_ms, hour_ms } from "../../src/durations.ts";
-import type { CentralStore, DailyArrivals } from "../../src/store/central-store.ts";
+import { day_ms, hour_ms } from "../../src/base/time.ts";
+import type { CentralStore, DailyArrivals } from "../../src/store/central/central-store.ts";
 import { events, type MakeCentral } from "./central-sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { SystemClock } from "../../src/clock.ts";
-import { beginEpochIn } from "../../src/store/sqlite/epochs.ts";
-import { openGatewayStore } from "../../src/store/sqlite/open.ts";
+import { SystemClock } from "../../src/base/clock.ts";
+import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
+import { beginEpochIn } from "../../src/store/sqlite/role-and-epoch.ts";
 import type { Store } from "../../src/store/store.ts";
 import { events } from "./central-sample.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "./sample.ts";

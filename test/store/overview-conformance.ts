@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { hour_ms } from "../../src/durations.ts";
-import type { Reading } from "../../src/reading.ts";
-import { itemStatus } from "../../src/records/items.ts";
-import type { SeriesName } from "../../src/series.ts";
-import type { CentralStore } from "../../src/store/central-store.ts";
-import type { DeviceHealth } from "../../src/store/device-health.ts";
-import { type GivenName, givenNamesBytes, givenNamesFile } from "../../src/store/given-names.ts";
+import { hour_ms } from "../../src/base/time.ts";
+import type { Reading } from "../../src/domain/reading.ts";
+import { itemStatus } from "../../src/domain/records/item.ts";
+import type { SeriesName } from "../../src/domain/series.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import type { DeviceHealth } from "../../src/store/exchange.ts";
+import { type GivenName, givenNamesBytes, givenNamesFile } from "../../src/store/inventory/given-names.ts";
 import type { ItemOverview } from "../../src/store/store.ts";
 import { events, type MakeCentral, stay, take } from "./central-sample.ts";
 import type { MakeStore } from "./make-store.ts";

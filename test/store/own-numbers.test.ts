@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { OwnNumbers } from "../../src/store/own-numbers.ts";
+import { OwnNumbers } from "../../src/store/central/sources.ts";
 
 // Central gave 10 numbers, then 1 and 20 more, with those of other epochs between; the gateway had lost 12 to 20.
 const runs = [

@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
-import type { Reading } from "../../src/reading.ts";
-import type { GatewayStore, Page, PageRequest, Precision } from "../../src/store/store.ts";
+import type { Reading } from "../../src/domain/reading.ts";
+import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
+import type { Page, PageRequest, Precision } from "../../src/store/store.ts";
 import { sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** The slow and obvious answer to every page: everything, sorted. */

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { beginPlacing, finishPlacing, isPlacing } from "../../src/store/sqlite/placing.ts";
+import { beginPlacing, finishPlacing, isPlacing } from "../../src/store/sqlite/data-directory.ts";
 
 let directory: string;
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/domain/series.ts";
 import {
   type Batch,
   type BatchDevice,
@@ -6,7 +6,7 @@ import {
   type SeriesColumns,
   valuesAt,
 } from "../../src/store/batch.ts";
-import { valueColumns } from "../../src/store/series-columns.ts";
+import { valueColumns } from "../../src/store/series/series-columns.ts";
 
 /** A batch with its columns as lists, which tests write and compare. */
 export type PlainBatch = Omit<Batch, "series"> & {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { digestText, readingDigest, SetDigest } from "../../src/store/reading-digest.ts";
+import { digestText, readingDigest, SetDigest } from "../../src/store/batch.ts";
 
 const reading = [7, 1_000, [48, null, "a", 0.5]] as const;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { RecordType, StoredRecord } from "../../src/records/record-table.ts";
-import type { Imported, ImportedRecord } from "../../src/store/record-store.ts";
-import type { GatewayStore } from "../../src/store/store.ts";
+import type { RecordType, StoredRecord } from "../../src/domain/records/record-table.ts";
+import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
+import type { Imported, ImportedRecord } from "../../src/store/inventory/record-store.ts";
 import type { MakeStore } from "./make-store.ts";
 import { item, sensor, sensorEvent, start_ms } from "./sample.ts";
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { clockQuality, SystemClock } from "../../src/clock.ts";
-import { type Level, type Log, lineLog } from "../../src/log.ts";
-import type { Device, Reading } from "../../src/reading.ts";
-import type { Item } from "../../src/records/items.ts";
-import type { SeriesName, Value } from "../../src/series.ts";
+import { clockQuality, SystemClock } from "../../src/base/clock.ts";
+import { type Level, type Log, lineLog } from "../../src/base/log.ts";
+import type { Device, Reading } from "../../src/domain/reading.ts";
+import type { Item } from "../../src/domain/records/item.ts";
+import type { SeriesName, Value } from "../../src/domain/series.ts";
 
 /** When the samples begin. */
 export const start_ms = Date.UTC(2026, 10, 20, 12, 0, 0);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { zstdDecompressSync } from "node:zlib";
-import { stamp_end_ms } from "../../src/clock.ts";
-import { seriesNames, type Value } from "../../src/series.ts";
+import { stamp_end_ms } from "../../src/base/clock.ts";
+import { seriesNames, type Value } from "../../src/domain/series.ts";
 import { columnOf } from "../../src/store/batch.ts";
 import {
   decodeBlock,
@@ -14,8 +14,8 @@ import {
   readingsOf,
   type StreamReading,
   within,
-} from "../../src/store/sealed-block.ts";
-import { type SeriesColumn, valueColumns } from "../../src/store/series-columns.ts";
+} from "../../src/store/series/block-codec.ts";
+import { type SeriesColumn, valueColumns } from "../../src/store/series/series-columns.ts";
 import { below, seeded } from "./sample.ts";
 
 test.each(seriesNames)("what is sealed of %s is what comes back, whatever its values", (series) => {

@@ -1,7 +1,7 @@
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
-import type { CentralStore } from "../../src/store/central-store.ts";
-import { decodeBlock, readingAt } from "../../src/store/sealed-block.ts";
-import { valueColumns } from "../../src/store/series-columns.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/domain/series.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import { decodeBlock, readingAt } from "../../src/store/series/block-codec.ts";
+import { valueColumns } from "../../src/store/series/series-columns.ts";
 import type { Ask, MadeCentral, MakeCentral } from "./central-sample.ts";
 
 /** A store that has sealed all that it holds, or all before a moment, whenever something that was written to it resolves. */

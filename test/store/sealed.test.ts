@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { day_ms, hour_ms } from "../../src/durations.ts";
-import type { SeriesName } from "../../src/series.ts";
-import type { CentralStore } from "../../src/store/central-store.ts";
+import { day_ms, hour_ms } from "../../src/base/time.ts";
+import type { SeriesName } from "../../src/domain/series.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import type { DayReadings } from "../../src/store/gateway/upload-store.ts";
 import type { PageRequest, PageStart } from "../../src/store/store.ts";
-import type { DayReadings } from "../../src/store/upload-store.ts";
 import { nightly } from "../nightly.ts";
 import { type Ask, stay } from "./central-sample.ts";
 import { temporaryCentral as postgresCentral } from "./postgres/temporary-central.ts";

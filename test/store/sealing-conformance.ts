@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { day_ms } from "../../src/durations.ts";
-import type { CentralStore } from "../../src/store/central-store.ts";
+import { day_ms } from "../../src/base/time.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ArrivalPosition } from "../../src/store/store.ts";
 import { type Ask, all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";

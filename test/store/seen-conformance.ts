@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { definitionOf, recordTypes, type StoredRecord } from "../../src/records/record-table.ts";
-import type { Visible } from "../../src/records/seen.ts";
-import type { CentralStore } from "../../src/store/central-store.ts";
-import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/record-store.ts";
-import { visiblePart } from "../../src/store/seen-store.ts";
-import type { Binding } from "../../src/token.ts";
-import { everything, itemOf, markOf, ofHome, recordOf } from "../records/marked-home.ts";
+import { definitionOf, recordTypes, type StoredRecord } from "../../src/domain/records/record-table.ts";
+import type { Visible } from "../../src/domain/records/visible-records.ts";
+import type { Binding } from "../../src/domain/token.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/inventory/record-store.ts";
+import { visiblePart } from "../../src/store/visible-store.ts";
+import { everything, itemOf, markOf, ofHome, recordOf } from "../domain/records/marked-home.ts";
 import { events, type MakeCentral } from "./central-sample.ts";
 import { sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";

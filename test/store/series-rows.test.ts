@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type SeriesName, seriesOf, type Value } from "../../src/series.ts";
-import { byDevice, refuseMisfits } from "../../src/store/core/series-rows.ts";
+import { type SeriesName, seriesOf, type Value } from "../../src/domain/series.ts";
+import { byDevice, refuseMisfits } from "../../src/store/series/series-rows.ts";
 import { ReadingRefused } from "../../src/store/store.ts";
 import { columnsOf } from "./plain-batch.ts";
 

@@ -1,18 +1,19 @@
-import { clockQuality } from "../../src/clock.ts";
-import { day_ms } from "../../src/durations.ts";
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
+import { clockQuality } from "../../src/base/clock.ts";
+import { day_ms } from "../../src/base/time.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/domain/series.ts";
 import {
   type Batch,
   type BatchDevice,
   batch_readings_max,
+  digestText,
+  readingDigest,
   type SeriesColumns,
+  SetDigest,
 } from "../../src/store/batch.ts";
-import type { ReportNote } from "../../src/store/central-store.ts";
-import type { DayDigest } from "../../src/store/day-digest.ts";
-import type { DeviceHealth } from "../../src/store/device-health.ts";
-import { digestText, readingDigest, SetDigest } from "../../src/store/reading-digest.ts";
-import type { DayReadings, DigestRequest } from "../../src/store/upload-store.ts";
-import type { GatewayReport } from "../../src/sync/protocol.ts";
+import type { ReportNote } from "../../src/store/central/central-store.ts";
+import type { DayDigest, DeviceHealth } from "../../src/store/exchange.ts";
+import type { DayReadings, DigestRequest } from "../../src/store/gateway/upload-store.ts";
+import type { GatewayReport } from "../../src/transfer/protocol.ts";
 import { columnsOf } from "./plain-batch.ts";
 
 /** A gateway's readings and uploads, in the simplest form: a list of readings. */

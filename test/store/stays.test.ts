@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { placementsIn, type RecordedPlacement } from "../../src/store/core/stays.ts";
+import { placementsIn, type RecordedPlacement } from "../../src/store/inventory/placements.ts";
 import { item } from "./sample.ts";
 
 const ever = Number.MAX_SAFE_INTEGER;

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import { day_ms } from "../../src/durations.ts";
-import type { Reading } from "../../src/reading.ts";
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
+import { day_ms } from "../../src/base/time.ts";
+import type { Reading } from "../../src/domain/reading.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/domain/series.ts";
 import {
   type Downsampled,
+  type DownsampledRequest,
   type ReadingPosition,
   type ReadingRow,
   type Store,
   steps_max,
 } from "../../src/store/store.ts";
-import type { DownsampledRequest } from "../../src/store/thinned.ts";
 import { type MakeCentral, stay, take } from "./central-sample.ts";
 import { anyReadings } from "./differential.ts";
 import type { MakeStore } from "./make-store.ts";

@@ -1,99 +1,93 @@
 import { expect, test } from "bun:test";
 import { sourceFiles } from "./source.ts";
 
-/** Names of one subject each that everything may use: they import nothing but each other. */
-const foundation =
-  /^src\/(?!main\.|gateway\.|driver-host\.|read-only-gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config|disk)\//;
+/** What any program needs, the things that the program is about, and the files that configure it. */
+const foundation = /^src\/(base|domain|config)\//;
 /** Files that a driver may import from the rest. */
 const driverContract =
-  /^src\/(reading|clock|device-facts|durations|decoding-bounds|errors|event-words|json-decoder|libc|log|kinds|quantities|series)\.ts$|^src\/disk\/durable-file\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
+  /^src\/base\/|^src\/domain\/(device-facts|event-words|kinds|quantities|reading|series)\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
 /** Composition roots: they alone know the drivers and put the layers together. */
 const composition =
-  /^src\/(gateway|driver-host|read-only-gateway|central)\.ts$|^src\/(commands|demo|uploader)\//;
+  /^src\/gateway\/(gateway|read-only-gateway)\.ts$|^src\/central\/central\.ts$|^src\/(cli|demo)\/|^src\/gateway\/uploader\//;
 const entry = /^src\/main\.ts$/;
 const proof = /^(test|scripts)\/|\/test\//;
+/** What the store is to others; which file of a database does it is its own business. */
+const store =
+  /^src\/store\/(store|visible-store|erasure|batch|exchange|series\/(series-columns|coverage-intervals)|inventory\/(given-names|item-names|record-store)|gateway\/(gateway|upload)-store|central\/central-store)\.ts$/;
+
+const and = (...all: readonly RegExp[]) => new RegExp(all.map(({ source }) => source).join("|"));
 
 /** For each place: what it may import besides its own folder. The first row that matches a file holds. */
 const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   { of: proof, may: /./, why: "tests and benchmarks reach everything" },
-  {
-    of: entry,
-    may: /^src\/(commands\/|disk\/disk-fault\.ts|errors\.ts|log\.ts|clock\.ts|version\.ts)/,
-    why: "the entry file only dispatches",
-  },
+  { of: entry, may: /^src\/(cli|base)\//, why: "the entry file only dispatches" },
   {
     of: composition,
     may: /^(src|drivers)\/|^systemd\/lintel\.toml$/,
     why: "composition roots reach everything",
   },
-  { of: /^src\/version\.ts$/, may: /^package\.json$/, why: "the release stands in package.json" },
-  { of: foundation, may: foundation, why: "the foundation knows no layer" },
+  { of: /^src\/base\//, may: /^package\.json$/, why: "what any program needs knows none of this one" },
+  { of: /^src\/domain\//, may: /^src\/base\//, why: "the domain knows no layer" },
+  { of: /^src\/config\//, may: /^src\/(base|domain)\//, why: "configuration knows no layer" },
   { of: /^src\/store\//, may: foundation, why: "the store knows only what it stores" },
+  { of: /^src\/web\/client\//, may: foundation, why: "the client does not know what is asked for" },
   {
-    of: /^src\/sync\//,
-    may: new RegExp(
-      `${foundation.source}|^src/store/(store|record-store|upload-store|central-store|batch|intake|series-columns|device-health|day-digest|erasure)\\.ts$|^src/http(-client)?/`,
-    ),
-    why: "sync knows the stores at both ends, how HTTP is served here, and how it is asked",
+    of: /^src\/web\/server\//,
+    may: and(foundation, store),
+    why: "the server is below every interface that it serves",
   },
   {
-    of: /^src\/http\//,
-    may: new RegExp(`${foundation.source}|^src/store/store\\.ts$`),
-    why: "listening, admission and tokens are below every interface that is served",
+    of: /^src\/web\/(api|metrics)\//,
+    may: and(foundation, store, /^src\/web\/server\//),
+    why: "what is served meets other layers only at the store",
   },
   {
-    of: /^src\/http-client\//,
-    may: foundation,
-    why: "whoever asks over HTTP brings along what is asked for",
+    of: /^src\/web\/pages\//,
+    may: and(foundation, store, /^src\/web\/server\/|^src\/export\/(columns|text-formats)\.ts$/),
+    why: "pages show what the store has, and hand it out in the files that downloads write",
   },
   {
-    of: /^src\/download\//,
-    may: new RegExp(`${foundation.source}|^src/http-client/|^src/meaning/(missing-minutes|sleep)\\.ts$`),
-    why: "a download asks a server, and a file is written of rows, wherever they come from; days are added up and sleep is joined as meaning has them",
+    of: /^src\/export\//,
+    may: and(foundation, store, /^src\/web\/client\//),
+    why: "a download asks a server or a store, and writes files of rows, wherever they come from",
   },
   {
-    of: /^src\/update\//,
-    may: new RegExp(
-      `${foundation.source}|^src/http-client/|^src/control/(client|status)\\.ts$|^src/store/(cadence|sqlite/connection)\\.ts$`,
+    of: /^src\/import\//,
+    may: and(foundation, store),
+    why: "an import knows records and the store that they go to",
+  },
+  {
+    of: /^src\/transfer\//,
+    may: and(foundation, store, /^src\/web\/(server|client)\//),
+    why: "the transfer knows the stores at both ends, and HTTP between them",
+  },
+  {
+    of: /^src\/central\//,
+    may: and(foundation, store, /^src\/(transfer|central)\/|^src\/web\/(server|client)\//),
+    why: "central takes in what gateways transfer",
+  },
+  {
+    of: /^src\/gateway\/ingest\//,
+    may: and(foundation, store),
+    why: "ingest meets the other layers only at the store",
+  },
+  {
+    of: /^src\/gateway\/update\//,
+    may: and(
+      foundation,
+      store,
+      /^src\/web\/client\/|^src\/gateway\/(control-client|gateway-status)\.ts$|^src\/store\/sqlite\/connection\.ts$/,
     ),
     why: "an update asks a web server and the running gateway, and touches data by commands of a release",
   },
   {
-    of: /^src\/tls\//,
-    may: foundation,
-    why: "a certificate is made and kept without knowing who serves with it",
-  },
-  {
-    of: /^src\/(ingest|metrics)\//,
-    may: new RegExp(`${foundation.source}|^src/store/store\\.ts$|^src/http/`),
-    why: "layers meet only at the store",
-  },
-  {
-    of: /^src\/dashboard\//,
-    may: new RegExp(
-      `${foundation.source}|^src/store/(store|seen-store|given-names|cadence)\\.ts$|^src/(http|meaning)/|^src/download/(column|text-formats)\\.ts$`,
+    of: /^src\/gateway\//,
+    may: and(
+      foundation,
+      store,
+      /^src\/(transfer|gateway)\/|^src\/web\/server\/|^drivers\/(driver|peripheral)\.ts$/,
     ),
-    why: "pages show what the store has and what readings mean, and hand it out in the files that downloads write",
-  },
-  {
-    of: /^src\/api\//,
-    may: new RegExp(`${foundation.source}|^src/store/(store|seen-store)\\.ts$|^src/http/`),
-    why: "what is served to holders of tokens meets other layers only at the store, as the token may see it",
-  },
-  {
-    of: /^src\/import\//,
-    may: new RegExp(`${foundation.source}|^src/store/(store|record-store|address)\\.ts$`),
-    why: "an import knows records and the store they go to",
-  },
-  {
-    of: /^src\/meaning\//,
-    may: new RegExp(`${foundation.source}|^src/store/(store|cadence|given-names)\\.ts$`),
-    why: "meaning is found in readings, wherever they are kept",
-  },
-  {
-    of: /^src\/control\//,
-    may: new RegExp(`${foundation.source}|^src/store/(store|given-names)\\.ts$|^drivers/driver\\.ts$`),
-    why: "the control socket speaks of drivers and items but owns neither",
+    why: "what runs in a gateway speaks of drivers and items but owns neither",
   },
   {
     of: /^drivers\/index\.ts$/,
@@ -153,7 +147,7 @@ test("every source file is reached from an entry, a worker or a test", async () 
     ({ path }) =>
       entry.test(path) ||
       proof.test(path) ||
-      /^src\/dashboard\/browser\/main\.tsx$/.test(path) ||
+      /^src\/web\/pages\/browser\/main\.tsx$/.test(path) ||
       /^drivers\/native\/[^/]+\/index\.ts$/.test(path) ||
       /\/simulator\/main\.ts$/.test(path) ||
       /^clients\/[^/]+\/client\.ts$/.test(path),
@@ -178,8 +172,11 @@ test("every source file is reached from an entry, a worker or a test", async () 
 
 /** The folder that counts as one house: its files may import each other freely. */
 function home(path: string): string {
-  const [first, second, third] = path.split("/");
+  const [first, second, third, fourth] = path.split("/");
   if (first === "drivers" && second === "native") return `drivers/native/${third}`;
+  // These hold several houses, and files that put them together.
+  if (first === "src" && /^(web|gateway|central)$/.test(second ?? ""))
+    return fourth === undefined ? path : `${first}/${second}/${third}`;
   if (second !== undefined && third !== undefined) return `${first}/${second}`;
   return path;
 }

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { in_flight_max, packet_max_bytes } from "../../drivers/mqtt/connection.ts";
 import { entries_max } from "../../drivers/mqtt/hub.ts";
 import { sensors_max } from "../../drivers/mqtt/sensors.ts";
-import { button_seconds, joining_seconds_max } from "../../src/control/joining.ts";
-import { page_joining_seconds } from "../../src/control/walk.ts";
-import { defaultBounds } from "../../src/http/server.ts";
-import { secret_bytes } from "../../src/token.ts";
+import { secret_bytes } from "../../src/domain/token.ts";
+import { button_seconds, joining_seconds_max } from "../../src/gateway/joining/joining.ts";
+import { page_joining_seconds } from "../../src/gateway/joining/setup-visit.ts";
+import { defaultBounds } from "../../src/web/server/http-server.ts";
 import { root, sourceFiles } from "./source.ts";
 
 const text = await Bun.file(join(root, "SECURITY.md")).text();

@@ -1,4 +1,4 @@
-# Made by `bun scripts/generate-clients.ts` from src/series.ts and src/records: change those, then run it.
+# Made by `bun scripts/generate-clients.ts` from src/domain/series.ts and src/domain: change those, then run it.
 """What the interface serves: series, the types of readings and records, reasons and remedies."""
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { parseIfWhole, readIfThere, writeDurably } from "../../../src/disk/durable-file.ts";
-import { OperatorError } from "../../../src/errors.ts";
-import { type Kind, kindNames } from "../../../src/kinds.ts";
-import type { DeviceKey } from "../../../src/reading.ts";
+import { parseIfWhole, readIfThere, writeDurably } from "../../../src/base/disk/safe-files.ts";
+import { OperatorError } from "../../../src/base/errors.ts";
+import { type Kind, kindNames } from "../../../src/domain/kinds.ts";
+import type { DeviceKey } from "../../../src/domain/reading.ts";
 import { fingerprintOf } from "../../wire/fingerprint.ts";
 import { decodeAddress, encodeAddress } from "../address.ts";
 import type { LinkKey, Pairing } from "./pairing.ts";

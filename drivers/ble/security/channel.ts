@@ -1,4 +1,4 @@
-import type { Clock } from "../../../src/clock.ts";
+import type { Clock } from "../../../src/base/clock.ts";
 import { decodeSecurity, reasons, reasonWords, type SecurityUnit } from "./protocol.ts";
 
 /** A pairing that failed. `reason` is one of `reasons`, as it was told to the device or by it. */

@@ -1,7 +1,7 @@
-import type { Clock } from "../../../src/clock.ts";
-import { messageOf, OperatorError } from "../../../src/errors.ts";
-import type { Kind } from "../../../src/kinds.ts";
-import { conflictRemedy } from "../../../src/reading.ts";
+import type { Clock } from "../../../src/base/clock.ts";
+import { messageOf, OperatorError } from "../../../src/base/errors.ts";
+import type { Kind } from "../../../src/domain/kinds.ts";
+import { conflictRemedy } from "../../../src/domain/reading.ts";
 import type { PairingPerson } from "../../driver.ts";
 import { attError } from "../att.ts";
 import { status } from "../hci.ts";

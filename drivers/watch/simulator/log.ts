@@ -1,4 +1,4 @@
-import { day_ms } from "../../../src/durations.ts";
+import { day_ms } from "../../../src/base/time.ts";
 import type { Activity, Block } from "../health-log.ts";
 
 const block_ms = 600_000;

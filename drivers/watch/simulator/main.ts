@@ -1,4 +1,4 @@
-import { day_ms } from "../../../src/durations.ts";
+import { day_ms } from "../../../src/base/time.ts";
 import { obeyLines, simulatorOptions } from "../../wire/simulated-process.ts";
 import type { Activity } from "../health-log.ts";
 import { plausibleLog } from "./log.ts";

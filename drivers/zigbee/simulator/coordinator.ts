@@ -1,4 +1,4 @@
-import { type Clock, SystemClock } from "../../../src/clock.ts";
+import { type Clock, SystemClock } from "../../../src/base/clock.ts";
 import { LineSimulator } from "../../wire/line-simulator.ts";
 import { openTransport, type Transport, type TransportKind } from "../../wire/simulated-line.ts";
 import { commandTable, type Reply } from "./commands.ts";

@@ -7,8 +7,8 @@
  * Databases are made on both and removed at the end. Exits with 1 when a bar is missed.
  */
 import { parseArgs } from "node:util";
+import { defaultAdmission } from "../../../src/central/receiver/admission-queue.ts";
 import { batch_readings_max } from "../../../src/store/batch.ts";
-import { defaultAdmission } from "../../../src/sync/receiver/admission-queue.ts";
 import { GivenServer } from "../../../test/store/postgres/given-server.ts";
 import { ownServer } from "../../../test/store/postgres/own-server.ts";
 import type { TestServer } from "../../../test/store/postgres/test-server.ts";

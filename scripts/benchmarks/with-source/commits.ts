@@ -7,20 +7,18 @@
  * held back as it once was, until 100 ms after the first of a group. A commit takes no simulated time, so that none shares
  * one because the disk is slow, which counts against us. Exits with 1 when there are more than 1.3 times as many commits.
  */
-
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { heartbeatsOf } from "../../../src/demo/heartbeats.ts";
+import { lineLog } from "../../../src/base/log.ts";
+import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import { midnightsOf, Telling } from "../../../src/demo/history.ts";
-import { outagesBefore } from "../../../src/demo/outages.ts";
-import { day_ms, hour_ms } from "../../../src/durations.ts";
-import { Ingest } from "../../../src/ingest/ingest.ts";
-import { keepListening } from "../../../src/ingest/keep-listening.ts";
-import { lineLog } from "../../../src/log.ts";
-import type { Reading } from "../../../src/reading.ts";
-import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
+import { heartbeatsOf, outagesBefore } from "../../../src/demo/outages.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
+import { Ingest } from "../../../src/gateway/ingest/ingest.ts";
+import { keepListening } from "../../../src/gateway/ingest/note-book.ts";
+import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { SimulatedMachine } from "../../../test/fakes/simulated-machine.ts";
 import { Report } from "../api/report.ts";
 

@@ -8,10 +8,10 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SystemClock } from "../../../src/clock.ts";
-import { lineLog } from "../../../src/log.ts";
-import type { Reading } from "../../../src/reading.ts";
-import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import { lineLog } from "../../../src/base/log.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
+import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { Report } from "../api/report.ts";
 
 interface Side {

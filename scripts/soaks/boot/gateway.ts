@@ -1,5 +1,4 @@
-import type { Box } from "./box.ts";
-import { until } from "./box.ts";
+import { type Box, until } from "./box.ts";
 import { install, versions } from "./packages.ts";
 import { command } from "./readme.ts";
 import { stickPath } from "./stick.ts";

@@ -1,5 +1,4 @@
-import type { Box } from "./box.ts";
-import { until } from "./box.ts";
+import { type Box, until } from "./box.ts";
 
 const answer_ms_max = 20_000;
 const state = "/root/stick.json";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { UpdatingBox } from "../../../test/update/box.ts";
+import { UpdatingBox } from "../../../test/gateway/update/box.ts";
 import {
   Broken,
   clearly,

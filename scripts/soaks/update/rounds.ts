@@ -1,4 +1,4 @@
-import { faults } from "../../../test/update/faults.ts";
+import { faults } from "../../../test/gateway/update/faults.ts";
 import { until } from "../boot/box.ts";
 import { expect, step } from "../boot/trial.ts";
 import { type Attack, attacks } from "./attacks.ts";

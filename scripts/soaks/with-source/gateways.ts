@@ -12,8 +12,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Subprocess } from "bun";
-import type { CentralPlace } from "../../../src/commands/central-place.ts";
-import { day_ms } from "../../../src/durations.ts";
+import { day_ms } from "../../../src/base/time.ts";
+import type { CentralPlace } from "../../../src/cli/store-place.ts";
 import { quantile, Report, sum } from "../../benchmarks/api/report.ts";
 import {
   CentralServer,

@@ -9,10 +9,9 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Clock } from "../../../src/clock.ts";
-import { SystemClock } from "../../../src/clock.ts";
-import type { CentralStore } from "../../../src/store/central-store.ts";
-import { mintToken } from "../../../src/token.ts";
+import { type Clock, SystemClock } from "../../../src/base/clock.ts";
+import { mintToken } from "../../../src/domain/token.ts";
+import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { type AccountTokens, accountOf, differences } from "../../../test/shipped/central-account.ts";
 import { lintel, Site } from "../../../test/shipped/front-door.ts";
 import { linesOf } from "../../../test/shipped/lines.ts";

@@ -9,7 +9,7 @@
  * a rejection that nobody handled.
  */
 import { parseArgs } from "node:util";
-import { faultsOf, type Known, Trials, trialText } from "../../../test/api/trials.ts";
+import { faultsOf, type Known, Trials, trialText } from "../../../test/web/api/trials.ts";
 import { figuresText } from "../../figures.ts";
 
 const { values: options } = parseArgs({

@@ -8,7 +8,7 @@
  * at random. At the end the digests of every day must be the same on both sides. Exits with 1 when they are not.
  */
 import { parseArgs } from "node:util";
-import { runTrial } from "../../../test/sync/upload/trial.ts";
+import { runTrial } from "../../../test/gateway/uploader/trial.ts";
 import { figuresText } from "../../figures.ts";
 
 const { values: options } = parseArgs({

@@ -7,8 +7,8 @@
  * Exits with 1 when a record is missed, repeated or out of order.
  */
 import { parseArgs } from "node:util";
-import { serve } from "../../../test/api/serving.ts";
-import { event, fillForWalk, walkedPath, walkLinks } from "../../../test/api/walk.ts";
+import { serve } from "../../../test/web/api/serving.ts";
+import { event, fillForWalk, walkedPath, walkLinks } from "../../../test/web/api/walk.ts";
 import { figuresText } from "../../figures.ts";
 
 const { values: options } = parseArgs({

@@ -8,8 +8,8 @@
  * brings the same year again.
  */
 import { parseArgs } from "node:util";
+import { live } from "../../../test/base/time/household-life.ts";
 import { temporaryDirectory } from "../../../test/store/sample.ts";
-import { live } from "../../../test/time/household-life.ts";
 import { figuresText } from "../../figures.ts";
 
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
-import { OperatorError } from "../../errors.ts";
-import { arrays, change, firstOf, objects, rowsOf, type Work } from "../core/work.ts";
-import type { MovedValue } from "./move-end.ts";
+import { OperatorError } from "../../base/errors.ts";
+import { arrays, change, firstOf, objects, rowsOf, type Work } from "../database.ts";
+import type { MovedValue } from "./move-ends.ts";
 
 /** How far a move has come, as it stands in `meta` of its target. What is known of homes stands beside their rows: see `HomeState`. */
 export interface MoveState {

@@ -1,13 +1,10 @@
-import { OperatorError } from "../../errors.ts";
-import { epochOf } from "../core/store.ts";
-import { arrays, change, firstOf, rowsOf, type Work } from "../core/work.ts";
-import { spreadByHome } from "../postgres/citus.ts";
-import { compare, compareCounts } from "./comparing.ts";
-import { copy, type Ends } from "./copying.ts";
-import type { MoveEnd } from "./move-end.ts";
+import { OperatorError } from "../../base/errors.ts";
+import { arrays, change, firstOf, rowsOf, type Work } from "../database.ts";
+import { spreadByHome } from "../postgres/schema.ts";
+import { epochOf } from "../store-on-database.ts";
+import { type MovedTable, type MoveEnd, movedTables, ownFacts, readingsIn } from "./move-ends.ts";
 import { type HomeState, keepHome, keepState, keptHomes, keptState, type MoveState } from "./move-state.ts";
-import { type MovedTable, movedTables, ownFacts, readingsIn } from "./moved-tables.ts";
-import { digestOf } from "./ranges.ts";
+import { compare, compareCounts, copy, digestOf, type Ends } from "./row-copies.ts";
 
 /** How far a move is: readings copied and compared so far, of so many. */
 export interface MoveProgress {

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { OperatorError } from "../../errors.ts";
+import { OperatorError } from "../../base/errors.ts";
 import type { Types } from "./pool.ts";
 
 /** `beside`: others may have a store open in the database too. `alone`: nobody else may. */

@@ -1,5 +1,5 @@
-import { OperatorError } from "../../errors.ts";
-import { faultOf, type KnownFault } from "../fault-table.ts";
+import { OperatorError } from "../../base/errors.ts";
+import { faultOf, type KnownFault } from "../database.ts";
 
 /** Host, port and name of the database that a URL tells, for messages. @throws OperatorError where it is no such URL */
 export function urlName(url: string): string {

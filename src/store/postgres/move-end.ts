@@ -1,17 +1,20 @@
-import type { Clock } from "../../clock.ts";
-import { OperatorError } from "../../errors.ts";
-import { quoted } from "../core/series-tables.ts";
-import { arrays, type Database, objects, rowsOf, type Work } from "../core/work.ts";
-import { filledColumns, type MoveEnd, type MoveTarget, type Piece } from "../move/move-end.ts";
+import type { Clock } from "../../base/clock.ts";
+import { OperatorError } from "../../base/errors.ts";
+import { arrays, type Database, objects, rowsOf, type Work } from "../database.ts";
+import {
+  type ColumnShape,
+  filledColumns,
+  type MoveEnd,
+  type MoveTarget,
+  type Piece,
+} from "../move/move-ends.ts";
 import { halfMoved, holdsStore, tooOld } from "../move/move-state.ts";
-import type { ColumnShape } from "../move/moved-tables.ts";
-import { hasCitus, spreadTables } from "./citus.ts";
-import { PostgresConnections } from "./connection.ts";
-import { type CopyColumn, type CopyType, copyBytes, isCopyType } from "./copy-bytes.ts";
-import { copyIn } from "./copy-in.ts";
-import { PostgresDatabase, run } from "./database.ts";
-import { migrate, refuseNewer, schemaVersion, storeIn } from "./migrations.ts";
+import { quoted } from "../series/series-columns.ts";
+import { PostgresConnections } from "./connections.ts";
+import { type CopyColumn, type CopyType, copyBytes, copyIn, isCopyType } from "./copy.ts";
 import type { SqlRunner } from "./pool.ts";
+import { PostgresDatabase, run } from "./postgres-database.ts";
+import { hasCitus, migrate, refuseNewer, schemaVersion, spreadTables, storeIn } from "./schema.ts";
 
 /**
  * Opens the store of a central in a database to move it elsewhere. Until it is closed nobody writes to it, and no central is started on it. Nothing

@@ -1,9 +1,12 @@
 import { constants, Database, type Statement } from "bun:sqlite";
-import { chmodSync, existsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { requirePlainFile } from "../../disk/plain-file.ts";
-import { onReadOnlyDisk } from "../../disk/read-only-disk.ts";
+import type { Clock } from "../../base/clock.ts";
+import { onReadOnlyDisk } from "../../base/disk/disk-fault.ts";
+import { requirePlainFile } from "../../base/disk/safe-files.ts";
+import { OperatorError } from "../../base/errors.ts";
+import { isBusy } from "./faults.ts";
 
 /** The file of the database in a data directory. */
 export function databasePath(directory: string): string {
@@ -136,3 +139,93 @@ const autocheckpoint_pages = 1_000;
 const wal_kept_bytes = 4 * 1024 * 1024;
 /** A few pages of readings. The kernel keeps the file, and a commit makes SQLite throw this away. */
 const read_cache_kib = 256;
+
+/**
+ * Looks every `interval_ms` whether the file at `path` is still the one that it was at the call. SQLite goes on
+ * writing into a file that was removed or replaced, and what it writes is lost when the process ends: `onGone` is
+ * told, once. Returns what ends the watch.
+ */
+export function watchFile(options: {
+  path: string;
+  clock: Clock;
+  interval_ms: number;
+  onGone: (fault: OperatorError) => void;
+}): () => void {
+  const { path, clock, interval_ms, onGone } = options;
+  const first = identityOf(path);
+  let cancel = () => {};
+  const look = () => {
+    if (identityOf(path) === first) cancel = clock.after(interval_ms, look);
+    else {
+      onGone(
+        new OperatorError(
+          `${path} was removed or replaced under the running server`,
+          "leave the data directory alone while it runs; it ends now, and starts afresh from what is there",
+        ),
+      );
+    }
+  };
+  cancel = clock.after(interval_ms, look);
+  return () => cancel();
+}
+
+function identityOf(path: string): string {
+  const { dev, ino } = statSync(path, { throwIfNoEntry: false }) ?? { dev: 0, ino: 0 };
+  return `${dev}:${ino}`;
+}
+
+/** Notes, in the transaction that deletes, that the file is to be written anew. */
+export function beginPurge(database: Connection): void {
+  database.run("INSERT OR REPLACE INTO meta VALUES ('purge', 1)");
+}
+
+/** @throws OperatorError where a disk has no room for a database to be written anew beside itself */
+export function requireRoom(path: string): void {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  // A copy is made beside it first, then the log has each of its pages.
+  const needed = 2 * statSync(path).size;
+  if (bavail * bsize >= needed) return;
+  throw new OperatorError(
+    `${path} is to be written anew without what is erased, for which ${needed} bytes must be free, and ${bavail * bsize} are`,
+    "free some space on its disk; then run the command again",
+  );
+}
+
+/**
+ * Writes a database anew without a byte of what was deleted, and its log with it, where an erasure has noted that: pages that were once divided keep
+ * copies of rows that no deletion overwrites. Other processes wait meanwhile, or are refused and try again.
+ *
+ * @throws OperatorError where another process holds it all the time: it is done with the next erasure then, or upload
+ */
+export function purge(database: Connection, path: string): void {
+  const noted = database.query("SELECT 1 FROM meta WHERE name = 'purge'").values();
+  if (noted.length === 0) return;
+  requireRoom(path);
+  for (let attempt = 1; !(vacuumed(database) && truncated(database)); attempt += 1) {
+    if (attempt < attempts_max) continue;
+    throw new OperatorError(
+      `what was erased is in no answer any more, but its bytes are still in ${path}: another process keeps the file busy`,
+      "end what reads or writes it for long (a backup, an export, an SQLite shell), and run the command again",
+    );
+  }
+  database.run("DELETE FROM meta WHERE name = 'purge'");
+}
+
+function vacuumed(database: Connection): boolean {
+  try {
+    database.run("VACUUM");
+    return true;
+  } catch (thrown) {
+    if (!isBusy(thrown)) throw thrown;
+    return false;
+  }
+}
+
+/** Whether all of the log is in the database now, and the log is empty. */
+function truncated(database: Connection): boolean {
+  const [[busy] = [1]] = database.query("PRAGMA wal_checkpoint(TRUNCATE)").values() as [number][];
+  return busy === 0;
+}
+
+/** Each waits some seconds for the others. */
+const attempts_max = 24;

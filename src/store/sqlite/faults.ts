@@ -1,10 +1,9 @@
 import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { systemCodeOf } from "../../disk/disk-fault.ts";
-import { onReadOnlyDisk, readOnlyDisk } from "../../disk/read-only-disk.ts";
-import type { OperatorError } from "../../errors.ts";
-import { faultOf, type KnownFault } from "../fault-table.ts";
+import { onReadOnlyDisk, readOnlyDisk, systemCodeOf } from "../../base/disk/disk-fault.ts";
+import type { OperatorError } from "../../base/errors.ts";
+import { faultOf, type KnownFault } from "../database.ts";
 
 /**
  * The OperatorError for an error thrown while working on `path` (a database file or a directory). An OperatorError

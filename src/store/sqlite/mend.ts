@@ -1,17 +1,13 @@
 import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { StoreDamaged } from "../../errors.ts";
-import type { Connection } from "./connection.ts";
-import { databasePath, openForWriting, restoringPath } from "./connection.ts";
-import { forgetDamaged } from "./damage-note.ts";
-import { beginEpoch, newEpoch } from "./epochs.ts";
+import { StoreDamaged } from "../../base/errors.ts";
+import { type Connection, databasePath, openForWriting, restoringPath } from "./connection.ts";
+import { forgetDamaged } from "./damage-watch.ts";
+import { beginPlacing, finishPlacing, heldIn, prepareDatabase, takeLock } from "./data-directory.ts";
 import { damaged, isDamage, storeFault } from "./faults.ts";
-import { damageIn } from "./file-check.ts";
-import { takeLock } from "./lock.ts";
-import { beginPlacing, finishPlacing, heldIn } from "./placing.ts";
-import { prepareDatabase } from "./prepare.ts";
-import { claimRole, roleOf } from "./role.ts";
+import { beginEpoch, claimRole, newEpoch, roleOf } from "./role-and-epoch.ts";
 import { type Salvaged, salvage } from "./salvage.ts";
+import { damageIn } from "./salvage-sources.ts";
 
 /** The account of a damaged database that was set aside. */
 export interface Mended extends Salvaged {

@@ -1,22 +1,19 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { existsSync, rmSync } from "node:fs";
-import { stamp_end_ms } from "../../clock.ts";
-import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
+import { stamp_end_ms } from "../../base/clock.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
 import type { BatchDevice } from "../batch.ts";
-import { recountAll } from "../core/count-spans.ts";
-import { homesOnSqlite } from "../core/homes.ts";
-import { quoted, readingColumns } from "../core/series-tables.ts";
-import { seq_max } from "../intake.ts";
+import { seq_max } from "../exchange.ts";
+import { homesOnSqlite } from "../inventory/homes.ts";
+import { recountAll } from "../series/counts.ts";
+import { quoted, readingColumns } from "../series/series-columns.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
-import { ErasedTimes } from "./erased-times.ts";
-import { essentialsPath, tablesOf } from "./essentials.ts";
 import { isDamage, storeFault } from "./faults.ts";
-import { isWhole } from "./file-check.ts";
-import { copyWithSchema } from "./lost-schema.ts";
-import { allAtHome, roleOf } from "./role.ts";
-import { Runner } from "./runner.ts";
-import { insertSql } from "./series-tables.ts";
-import { forEveryStoredRow } from "./stray-rows.ts";
+import { ErasedTimes } from "./remembered-streams.ts";
+import { allAtHome, roleOf } from "./role-and-epoch.ts";
+import { copyWithSchema, essentialsPath, forEveryStoredRow, isWhole, tablesOf } from "./salvage-sources.ts";
+import { insertSql } from "./schema.ts";
+import { Runner } from "./sqlite-database.ts";
 
 /** Counts of what could be read of a damaged database. */
 export interface Salvaged {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { seriesNames } from "../../series.ts";
+import { seriesNames } from "../../domain/series.ts";
 import type { Batch } from "../batch.ts";
-import { quoted, readingColumns } from "../core/series-tables.ts";
+import { quoted, readingColumns } from "../series/series-columns.ts";
 import { type Connection, openForReading } from "./connection.ts";
-import { isWhole } from "./file-check.ts";
-import { Runner } from "./runner.ts";
+import { isWhole } from "./salvage-sources.ts";
+import { Runner } from "./sqlite-database.ts";
 import { searchedColumns } from "./upload-reads.ts";
 
 /**

@@ -1,16 +1,15 @@
-import type { Clock } from "../../clock.ts";
-import { day_ms } from "../../durations.ts";
-import { messageOf, type OperatorError } from "../../errors.ts";
-import type { Log } from "../../log.ts";
-import { epochOf, type StoreParts } from "../core/store.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf, type OperatorError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { day_ms } from "../../base/time.ts";
 import type { Store } from "../store.ts";
+import { epochOf, type StoreParts } from "../store-on-database.ts";
 import { databasePath } from "./connection.ts";
-import { SqliteDatabase } from "./database.ts";
-import { newEpoch } from "./epochs.ts";
 import { storeFault } from "./faults.ts";
-import { schemaVersion } from "./migrations.ts";
-import { homesByRole, type Role } from "./role.ts";
-import type { SqliteWriter } from "./store-writer.ts";
+import { homesByRole, newEpoch, type Role } from "./role-and-epoch.ts";
+import { schemaVersion } from "./schema.ts";
+import { SqliteDatabase } from "./sqlite-database.ts";
+import type { SqliteWriter } from "./writer-calls.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 export interface OpenOptions {

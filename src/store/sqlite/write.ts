@@ -1,35 +1,35 @@
 import { statSync } from "node:fs";
-import { clockQuality } from "../../clock.ts";
-import { day_ms } from "../../durations.ts";
-import { messageOf } from "../../errors.ts";
-import type { Reading } from "../../reading.ts";
-import { seriesOf, type Value } from "../../series.ts";
-import type { Admitted } from "../admission-store.ts";
-import { Additions } from "../core/additions.ts";
-import { erase, takeErasures } from "../core/erasures.ts";
-import { nameItem, replaceItem } from "../core/given-names.ts";
-import { homesOnSqlite } from "../core/homes.ts";
-import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
-import { forEverySeries } from "../core/series-tables.ts";
-import { type WriteArguments, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
+import { clockQuality } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import { day_ms } from "../../base/time.ts";
+import type { Reading } from "../../domain/reading.ts";
+import { seriesOf, type Value } from "../../domain/series.ts";
 import type { ErasurePlan, TakenSpan } from "../erasure.ts";
-import type { NamedItem, NameGiving, Replacing } from "../given-names.ts";
-import type { Settling } from "../identity-store.ts";
-import type { Imported, ImportedRecord } from "../record-store.ts";
-import { type Appended, type ErasureRequest, type Notes, ReadingRefused } from "../store.ts";
-import type { Connection } from "./connection.ts";
-import { busy_max_ms } from "./connection.ts";
-import { CoverageKeeper } from "./coverage-keeper.ts";
-import { ErasedTimes, erasedName } from "./erased-times.ts";
-import { Essentials } from "./essentials.ts";
+import type { Admitted, Appended, Notes, Settling } from "../gateway/gateway-store.ts";
+import { erase, takeErasures } from "../inventory/erasing.ts";
+import type { NamedItem, NameGiving, Replacing } from "../inventory/given-names.ts";
+import { homesOnSqlite } from "../inventory/homes.ts";
+import { nameItem, replaceItem } from "../inventory/naming.ts";
+import type { Imported, ImportedRecord } from "../inventory/record-store.ts";
+import { beginImport, endImport, finishImport, stageRecords } from "../inventory/staged-import.ts";
+import { Additions } from "../series/additions.ts";
+import { forEverySeries } from "../series/series-columns.ts";
+import { type ErasureRequest, ReadingRefused } from "../store.ts";
+import { type WriteArguments, type WriteName, type Written, workOf, writesOf } from "../writes.ts";
+import { beginPurge, busy_max_ms, type Connection, purge, requireRoom } from "./connection.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
-import { forgetIdentity, keepIdentities, settleConflict } from "./identity-writes.ts";
-import { beginPurge, purge, requireRoom } from "./purge.ts";
-import { homesByRole } from "./role.ts";
-import { Runner } from "./runner.ts";
-import { insertSql, readBeforeSql } from "./series-tables.ts";
-import { StreamKeys } from "./stream-keys.ts";
-import { TimeKeeper } from "./time-keeper.ts";
+import {
+  CoverageKeeper,
+  forgetIdentity,
+  keepIdentities,
+  settleConflict,
+  TimeKeeper,
+} from "./gateway-notes.ts";
+import { ErasedTimes, erasedName, StreamKeys } from "./remembered-streams.ts";
+import { homesByRole } from "./role-and-epoch.ts";
+import { Essentials } from "./salvage-sources.ts";
+import { insertSql, readBeforeSql } from "./schema.ts";
+import { Runner } from "./sqlite-database.ts";
 
 /** Data that is committed together. */
 export interface CommitBatch extends Notes {

@@ -1,12 +1,12 @@
-import type { Clock } from "../../clock.ts";
-import { messageOf, OperatorError } from "../../errors.ts";
-import { SqliteWriter } from "./store-writer.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf, OperatorError } from "../../base/errors.ts";
 import {
   errorReceived,
+  SqliteWriter,
   type WriterCalls,
   type WriterRequest,
   type WriterResponse,
-} from "./writer-protocol.ts";
+} from "./writer-calls.ts";
 
 /**
  * The other end of writer.ts: asks, and answers by promise. When the thread ends by itself, every waiting

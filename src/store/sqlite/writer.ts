@@ -2,8 +2,7 @@
  * The writer's thread. A synchronisation takes 10 to 500 ms on an SD card; here it delays nothing but the
  * next commit, and never the event loop that stamps readings. It does one request at a time, in order.
  */
-import { ServerWriting } from "./server-writing.ts";
-import type { WriterRequest } from "./writer-protocol.ts";
+import { ServerWriting, type WriterRequest } from "./writer-calls.ts";
 
 declare const self: Worker;
 

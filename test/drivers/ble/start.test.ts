@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Report } from "../../../drivers/ble/hci.ts";
-import { encodeCommand, opcode } from "../../../drivers/ble/hci.ts";
+import { encodeCommand, opcode, type Report } from "../../../drivers/ble/hci.ts";
 import { Radio } from "../../../drivers/ble/radio.ts";
 import { HciSimulator } from "../../../drivers/ble/simulator/controller.ts";
 import { openSerialLine } from "../../../drivers/wire/serial-line.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { type BoxState, judge, parseState } from "../../../drivers/bthome/box.ts";
 import type { Sighting } from "../../../drivers/bthome/sighting.ts";
-import { type ClockQuality, clockQuality } from "../../../src/clock.ts";
-import { hour_ms } from "../../../src/durations.ts";
+import { type ClockQuality, clockQuality } from "../../../src/base/clock.ts";
+import { hour_ms } from "../../../src/base/time.ts";
 
 const noon_ms = Date.UTC(2026, 10, 20, 12);
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bthomeDevices } from "../../../drivers/bthome/driver.ts";
 import { type SimulatedBoxOptions, SimulatedPillBox } from "../../../drivers/bthome/simulator/box.ts";
-import { clockQuality } from "../../../src/clock.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
 import { listening, type Rig, startRig } from "../ble/rig.ts";
 
 const address = "54:48:e6:8f:80:a5";

@@ -4,7 +4,7 @@ import { bthomeDevices } from "../../../drivers/bthome/driver.ts";
 import { type BthomeObject, objectTypes } from "../../../drivers/bthome/objects.ts";
 import { sensorSightingOf } from "../../../drivers/bthome/sensor.ts";
 import { encodeServiceData } from "../../../drivers/bthome/service-data.ts";
-import { quantities } from "../../../src/quantities.ts";
+import { quantities } from "../../../src/domain/quantities.ts";
 import { listening, type Rig, startRig } from "../ble/rig.ts";
 
 const address = "54:48:e6:8f:80:a5";

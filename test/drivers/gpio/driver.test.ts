@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { Blinker, patterns } from "../../../drivers/gpio/blinker.ts";
 import { GpioDriver } from "../../../drivers/gpio/driver.ts";
 import { headerChip, lineOf } from "../../../drivers/gpio/sysfs.ts";
-import type { Clock } from "../../../src/clock.ts";
-import { clockQuality } from "../../../src/clock.ts";
+import { type Clock, clockQuality } from "../../../src/base/clock.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 
 const directory = temporaryDirectory();

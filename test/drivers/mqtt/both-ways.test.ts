@@ -8,7 +8,7 @@ import { exposesIn, propertiesOf } from "../../../drivers/wire/exposes.ts";
 import { HerdsmanLog } from "../../../drivers/zigbee/herdsman-log.ts";
 import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
 import { Sensors } from "../../../drivers/zigbee/sensors.ts";
-import { clockQuality } from "../../../src/clock.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { allDefinitions } from "../zigbee/oracle.ts";
 import { printOf, StandInDevice } from "../zigbee/stand-in-device.ts";

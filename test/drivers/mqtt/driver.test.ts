@@ -11,7 +11,7 @@ import {
   zwaveStatus,
   zwaveValue,
 } from "../../../drivers/mqtt/simulator/messages.ts";
-import { clockQuality } from "../../../src/clock.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
 import { startBroker, startOldBroker, type TestBroker } from "../../shipped/broker.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { clockQuality } from "../../../src/clock.ts";
-import { day_ms, hour_ms } from "../../../src/durations.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
+import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import { household, mac, worstError_ms } from "./household.ts";
 
 for (const transport of ["tcp", "pty"] as const) {

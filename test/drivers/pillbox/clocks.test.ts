@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { BoxClock } from "../../../drivers/pillbox/box-clock.ts";
 import { clockLine } from "../../../drivers/pillbox/clock-line.ts";
 import { requestType } from "../../../drivers/pillbox/protocol.ts";
-import { clockQuality } from "../../../src/clock.ts";
-import { hour_ms } from "../../../src/durations.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
+import { hour_ms } from "../../../src/base/time.ts";
 import { household, worstError_ms } from "./household.ts";
 
 test("events from before a restart that lost the clock are dated by the offset before it", async () => {

@@ -3,7 +3,7 @@ import { PillboxDriver, type PillboxOptions } from "../../../drivers/pillbox/dri
 import { SimulatedBox, type SimulatedBoxOptions } from "../../../drivers/pillbox/simulator/box.ts";
 import { BridgeSimulator } from "../../../drivers/pillbox/simulator/bridge.ts";
 import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
-import type { Reading } from "../../../src/reading.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
 import { numbers } from "../numbers.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { TravellingClock } from "../travelling-clock.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { requestType } from "../../../drivers/pillbox/protocol.ts";
 import { SimulatedBox } from "../../../drivers/pillbox/simulator/box.ts";
-import { day_ms, hour_ms } from "../../../src/durations.ts";
+import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import { household, mac } from "./household.ts";
 
 test("a box on mains is polled hourly, and its status is kept as it says it", async () => {

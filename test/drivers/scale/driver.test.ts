@@ -6,7 +6,7 @@ import {
   s400Weighing,
   xiaomiWeighing,
 } from "../../../drivers/scale/simulator/scale.ts";
-import { clockQuality } from "../../../src/clock.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
 import { listening, QuickClock, type Rig, startRig } from "../ble/rig.ts";
 
 const address = "c0:ff:ee:00:18:1d";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ScaleClock } from "../../../drivers/scale/scale-clock.ts";
 import type { CompositionMeasurement, WeightMeasurement } from "../../../drivers/scale/standard.ts";
 import { leftBehind, Weighings } from "../../../drivers/scale/weighings.ts";
-import { clockQuality } from "../../../src/clock.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 
 const address = "c0:ff:ee:00:18:1d";

@@ -6,8 +6,8 @@ import { block_ms } from "../../../drivers/watch/readings.ts";
 import { plausibleLog } from "../../../drivers/watch/simulator/log.ts";
 import { WatchSimulator } from "../../../drivers/watch/simulator/watch.ts";
 import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
-import { clockQuality } from "../../../src/clock.ts";
-import { hour_ms } from "../../../src/durations.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
+import { hour_ms } from "../../../src/base/time.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { TravellingClock } from "../travelling-clock.ts";
 

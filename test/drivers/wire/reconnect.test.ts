@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Reconnect, type RetryBounds, type Session } from "../../../drivers/wire/reconnect.ts";
-import { type Clock, clockQuality } from "../../../src/clock.ts";
-import { OperatorError } from "../../../src/errors.ts";
-import type { Log } from "../../../src/log.ts";
+import { type Clock, clockQuality } from "../../../src/base/clock.ts";
+import { OperatorError } from "../../../src/base/errors.ts";
+import type { Log } from "../../../src/base/log.ts";
 
 /** A clock whose waits are over at once, in the order of their length; it notes them. */
 class HastyClock implements Clock {

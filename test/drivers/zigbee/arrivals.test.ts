@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { type Adapter, Arrivals, held_events_max } from "../../../drivers/zigbee/arrivals.ts";
-import { SystemClock } from "../../../src/clock.ts";
-import { lineLog } from "../../../src/log.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import { lineLog } from "../../../src/base/log.ts";
 
 const clock = new SystemClock();
 

@@ -3,7 +3,7 @@ import type { Events, Models } from "zigbee-herdsman";
 import { HerdsmanLog } from "../../../drivers/zigbee/herdsman-log.ts";
 import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
 import { Sensors } from "../../../drivers/zigbee/sensors.ts";
-import { clockQuality } from "../../../src/clock.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { StandInDevice } from "./stand-in-device.ts";
 

@@ -5,7 +5,7 @@ import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
 import { type SimulatedModel, simulatedModels } from "../../../drivers/zigbee/simulator/models.ts";
-import type { Reading } from "../../../src/reading.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
 

@@ -1,4 +1,4 @@
-import { type Clock, type Moment, SystemClock } from "../../../src/clock.ts";
+import { type Clock, type Moment, SystemClock } from "../../../src/base/clock.ts";
 
 /** The system's clock, which a test can set ahead: hours pass at once, timers run as ever. */
 export class ShiftedClock implements Clock {

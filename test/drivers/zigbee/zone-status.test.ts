@@ -9,7 +9,7 @@ import {
   zoneReport,
   zoneTypeOf,
 } from "../../../drivers/zigbee/zone-status.ts";
-import { clockQuality } from "../../../src/clock.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
 import { StandInDevice } from "./stand-in-device.ts";
 
 function message(type: string, data: object, cluster = "ssIasZone"): Events.MessagePayload {

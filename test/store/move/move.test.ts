@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { type CentralPlace, openCentral, openMoveSource } from "../../../src/commands/central-place.ts";
-import { arrays, rowsOf } from "../../../src/store/core/work.ts";
+import { type CentralPlace, openCentral, openMoveSource } from "../../../src/cli/store-place.ts";
+import { arrays, rowsOf } from "../../../src/store/database.ts";
 import { events } from "../central-sample.ts";
 import { postgresServer } from "../postgres/server.ts";
 import { temporaryDirectory } from "../sample.ts";

@@ -1,13 +1,13 @@
-import { SystemClock } from "../../../src/clock.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
 import {
   type CentralPlace,
   openCentral,
   openMoveSource,
   openMoveTarget,
-} from "../../../src/commands/central-place.ts";
-import { change } from "../../../src/store/core/work.ts";
+} from "../../../src/cli/store-place.ts";
+import { change } from "../../../src/store/database.ts";
 import { beginning, type Moved, move, requireSame } from "../../../src/store/move/move.ts";
-import type { MoveTarget } from "../../../src/store/move/move-end.ts";
+import type { MoveTarget } from "../../../src/store/move/move-ends.ts";
 import { keptLog } from "../sample.ts";
 import { fillCentral } from "./filled-central.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { day_ms } from "../../../src/durations.ts";
-import type { CentralStore, HistoryPosition } from "../../../src/store/central-store.ts";
-import { spreadByHome } from "../../../src/store/postgres/citus.ts";
+import { day_ms } from "../../../src/base/time.ts";
+import type { CentralStore, HistoryPosition } from "../../../src/store/central/central-store.ts";
+import { spreadByHome } from "../../../src/store/postgres/schema.ts";
 import { stay, take } from "../central-sample.ts";
 import { PageOracle } from "../page-oracle.ts";
 import { below, item, seeded, sensor, start_ms } from "../sample.ts";

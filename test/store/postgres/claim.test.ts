@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SystemClock } from "../../../src/clock.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
 import { openMoveSource } from "../../../src/store/postgres/move-end.ts";
 import { events } from "../central-sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { SystemClock } from "../../../src/clock.ts";
-import { StoreOutage } from "../../../src/errors.ts";
-import { PostgresConnections } from "../../../src/store/postgres/connection.ts";
-import { copyIn } from "../../../src/store/postgres/copy-in.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import { StoreOutage } from "../../../src/base/errors.ts";
+import { PostgresConnections } from "../../../src/store/postgres/connections.ts";
+import { copyIn } from "../../../src/store/postgres/copy.ts";
 import { postgresServer } from "./server.ts";
 
 test("a copy that the table refuses at its last byte rejects, and the connection is good for more", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { StoreOutage } from "../../../src/errors.ts";
+import { StoreOutage } from "../../../src/base/errors.ts";
 import { sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { mountSmall, mountsAllowed } from "../sqlite/mount.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import postgres from "postgres";
-import { StoreOutage } from "../../../src/errors.ts";
-import { copyIn } from "../../../src/store/postgres/copy-in.ts";
+import { StoreOutage } from "../../../src/base/errors.ts";
+import { copyIn } from "../../../src/store/postgres/copy.ts";
 import { Pool, type SqlRunner } from "../../../src/store/postgres/pool.ts";
-import { SettableClock } from "../../api/settable-clock.ts";
+import { SettableClock } from "../../web/api/settable-clock.ts";
 import { lockTable } from "./locked-table.ts";
 import { postgresServer } from "./server.ts";
 

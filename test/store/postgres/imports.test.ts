@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { Item } from "../../../src/records/items.ts";
-import type { StoredRecord } from "../../../src/records/record-table.ts";
-import type { CentralStore } from "../../../src/store/central-store.ts";
-import type { ImportedRecord } from "../../../src/store/record-store.ts";
+import type { Item } from "../../../src/domain/records/item.ts";
+import type { StoredRecord } from "../../../src/domain/records/record-table.ts";
+import type { CentralStore } from "../../../src/store/central/central-store.ts";
+import type { ImportedRecord } from "../../../src/store/inventory/record-store.ts";
 import { item, seeded, sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { plansOf, rowsRead } from "./plans.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import postgres from "postgres";
+import { NearbyWorkers } from "../../../src/store/postgres/cluster-workers.ts";
 import { workerOf } from "../../../src/store/postgres/faults.ts";
-import { NearbyWorkers } from "../../../src/store/postgres/nearby.ts";
 import { Pool } from "../../../src/store/postgres/pool.ts";
-import { SettableClock } from "../../api/settable-clock.ts";
+import { SettableClock } from "../../web/api/settable-clock.ts";
 import { sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { cluster, noCluster, postgresServer } from "./server.ts";

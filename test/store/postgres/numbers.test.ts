@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import postgres from "postgres";
-import { holdHome } from "../../../src/store/postgres/locks.ts";
 import type { SqlRunner } from "../../../src/store/postgres/pool.ts";
+import { holdHome } from "../../../src/store/postgres/postgres-database.ts";
 import { sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { openCentral, temporaryCentral } from "./temporary-central.ts";

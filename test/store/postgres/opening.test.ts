@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { SystemClock } from "../../../src/clock.ts";
-import { openPostgresCentral } from "../../../src/store/postgres/open.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import { openPostgresCentral } from "../../../src/store/postgres/open-postgres.ts";
 import { keptLog } from "../sample.ts";
 import { postgresServer } from "./server.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import postgres from "postgres";
-import { day_ms, hour_ms } from "../../../src/durations.ts";
+import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import type { PageRequest } from "../../../src/store/store.ts";
 import { stay, take } from "../central-sample.ts";
 import { PageOracle } from "../page-oracle.ts";

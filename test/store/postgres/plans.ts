@@ -1,4 +1,4 @@
-import type { CentralStore } from "../../../src/store/central-store.ts";
+import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { Notices } from "./notices.ts";
 import { postgresServer } from "./server.ts";
 import { openCentral } from "./temporary-central.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import postgres from "postgres";
-import { StoreOutage } from "../../../src/errors.ts";
+import { StoreOutage } from "../../../src/base/errors.ts";
 import { below, seeded, sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { lockTable } from "./locked-table.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { SystemClock } from "../../../src/clock.ts";
-import { kindNames } from "../../../src/kinds.ts";
-import type { Item } from "../../../src/records/items.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import { kindNames } from "../../../src/domain/kinds.ts";
+import type { Item } from "../../../src/domain/records/item.ts";
 import type { BatchDevice } from "../../../src/store/batch.ts";
-import type { CentralStore } from "../../../src/store/central-store.ts";
-import type { ImportedRecord } from "../../../src/store/record-store.ts";
-import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
+import type { CentralStore } from "../../../src/store/central/central-store.ts";
+import type { ImportedRecord } from "../../../src/store/inventory/record-store.ts";
+import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
 import { below, item, keptLog, seeded, sensor, start_ms, temporaryDirectory } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";

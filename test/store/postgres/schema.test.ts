@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import postgres from "postgres";
-import { seriesNames, seriesOf } from "../../../src/series.ts";
+import { seriesNames, seriesOf } from "../../../src/domain/series.ts";
 import { sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";

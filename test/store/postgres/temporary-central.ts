@@ -1,8 +1,8 @@
 import postgres from "postgres";
-import { SystemClock } from "../../../src/clock.ts";
-import type { Value } from "../../../src/series.ts";
-import type { CentralStore } from "../../../src/store/central-store.ts";
-import { openPostgresCentral } from "../../../src/store/postgres/open.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import type { Value } from "../../../src/domain/series.ts";
+import type { CentralStore } from "../../../src/store/central/central-store.ts";
+import { openPostgresCentral } from "../../../src/store/postgres/open-postgres.ts";
 import type { Ask } from "../central-sample.ts";
 import { keptLog } from "../sample.ts";
 import { postgresServer } from "./server.ts";

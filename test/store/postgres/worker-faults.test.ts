@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import postgres from "postgres";
-import { OperatorError, StoreOutage } from "../../../src/errors.ts";
+import { OperatorError, StoreOutage } from "../../../src/base/errors.ts";
 import { databaseFault, isConnectionLost, workerOf } from "../../../src/store/postgres/faults.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { SystemClock } from "../../../src/clock.ts";
-import { seriesNames } from "../../../src/series.ts";
-import { inOrderSql, lateSql } from "../../../src/store/core/arrivals.ts";
-import { oneHome } from "../../../src/store/core/homes.ts";
-import { sqliteSpelling } from "../../../src/store/sqlite/dialect.ts";
-import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import { seriesNames } from "../../../src/domain/series.ts";
+import { oneHome } from "../../../src/store/inventory/homes.ts";
+import { inOrderSql, lateSql } from "../../../src/store/series/full-series.ts";
+import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
+import { sqliteSpelling } from "../../../src/store/sqlite/sqlite-database.ts";
 import type { ArrivalPosition } from "../../../src/store/store.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { databaseOf } from "./opening.ts";

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../../src/errors.ts";
+import { OperatorError } from "../../../src/base/errors.ts";
 import { events, eventsOf, numbers } from "../central-sample.ts";
 import { below, seeded, temporaryDirectory } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";

@@ -1,5 +1,5 @@
-import { SystemClock } from "../../../src/clock.ts";
-import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { gatewayStoresAgree, storesAgree } from "../conformance.ts";
 import type { MakeStore } from "../make-store.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { day_ms } from "../../../src/durations.ts";
-import type { Reading } from "../../../src/reading.ts";
+import { day_ms } from "../../../src/base/time.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
 import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "./counts.ts";
 import { databaseOf, openGateway } from "./opening.ts";

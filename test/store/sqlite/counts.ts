@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
-import { type SeriesName, seriesNames } from "../../../src/series.ts";
-import { block_readings } from "../../../src/store/core/sealed-blocks.ts";
-import { spanStart, undivided_max, widths_ms } from "../../../src/store/core/span-widths.ts";
-import { decodeBlock } from "../../../src/store/sealed-block.ts";
+import { type SeriesName, seriesNames } from "../../../src/domain/series.ts";
+import { decodeBlock } from "../../../src/store/series/block-codec.ts";
+import { block_readings } from "../../../src/store/series/compressed-blocks.ts";
+import { spanStart, undivided_max, widths_ms } from "../../../src/store/series/time-spans.ts";
 import { databaseOf } from "./opening.ts";
 
 /**

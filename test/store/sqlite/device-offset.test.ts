@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { clockQuality } from "../../../src/clock.ts";
-import type { Reading } from "../../../src/reading.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
 import { item, sensor, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "./opening.ts";
 

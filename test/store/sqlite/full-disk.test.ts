@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../../src/errors.ts";
+import { OperatorError } from "../../../src/base/errors.ts";
 import { sensor, sensorEvent, start_ms } from "../sample.ts";
 import { mountSmall, mountsAllowed } from "./mount.ts";
 import { databaseOf, openGateway } from "./opening.ts";

@@ -1,5 +1,5 @@
 /** A process that holds the data directory named first, as a gateway or (`--lock-only`) as a lock without a database. */
-import { takeLock } from "../../../src/store/sqlite/lock.ts";
+import { takeLock } from "../../../src/store/sqlite/data-directory.ts";
 import { openGateway } from "./opening.ts";
 
 const [directory = "", lockOnly] = process.argv.slice(2);

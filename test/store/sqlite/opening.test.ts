@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readOnlyDisk } from "../../../src/disk/read-only-disk.ts";
+import { readOnlyDisk } from "../../../src/base/disk/disk-fault.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { mountSmall, mountsAllowed } from "./mount.ts";
 import { databaseOf, openBeside, openGateway, refusal } from "./opening.ts";

@@ -1,9 +1,10 @@
 import { join } from "node:path";
-import { SystemClock } from "../../../src/clock.ts";
-import type { CentralStore } from "../../../src/store/central-store.ts";
-import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
-import { openGatewayStore, openStoreBeside } from "../../../src/store/sqlite/open.ts";
-import type { GatewayStore, Store } from "../../../src/store/store.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import type { CentralStore } from "../../../src/store/central/central-store.ts";
+import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
+import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
+import { openGatewayStore, openStoreBeside } from "../../../src/store/sqlite/open-store.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { keptLog } from "../sample.ts";
 import { writerOfTests } from "./writer-here.ts";
 

@@ -1,14 +1,13 @@
 import { expect, test } from "bun:test";
-import { day_ms } from "../../../src/durations.ts";
-import { oneHome } from "../../../src/store/core/homes.ts";
-import { page } from "../../../src/store/core/pages.ts";
-import { below, between, near } from "../../../src/store/core/ranks.ts";
-import { type PlacedSeries, placedSeriesOf } from "../../../src/store/core/run.ts";
-import { SpanMemory } from "../../../src/store/core/span-memory.ts";
-import { widths_ms } from "../../../src/store/core/span-widths.ts";
-import type { Statement, Work } from "../../../src/store/core/work.ts";
+import { day_ms } from "../../../src/base/time.ts";
+import type { Statement, Work } from "../../../src/store/database.ts";
+import { oneHome } from "../../../src/store/inventory/homes.ts";
+import { page } from "../../../src/store/series/pages.ts";
+import { below, between, near, SpanMemory } from "../../../src/store/series/ranks.ts";
+import { type PlacedSeries, placedSeriesOf } from "../../../src/store/series/streams.ts";
+import { widths_ms } from "../../../src/store/series/time-spans.ts";
 import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
-import { Runner } from "../../../src/store/sqlite/runner.ts";
+import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
 import { below as anyBelow, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "./opening.ts";
 

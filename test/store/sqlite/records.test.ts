@@ -1,12 +1,12 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { SystemClock } from "../../../src/clock.ts";
-import type { RecordType } from "../../../src/records/record-table.ts";
-import { recordsWith } from "../../../src/store/core/records.ts";
-import type { Statement } from "../../../src/store/core/work.ts";
-import type { ImportedRecord } from "../../../src/store/record-store.ts";
-import { sqliteSpelling } from "../../../src/store/sqlite/dialect.ts";
-import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import type { RecordType } from "../../../src/domain/records/record-table.ts";
+import type { Statement } from "../../../src/store/database.ts";
+import type { ImportedRecord } from "../../../src/store/inventory/record-store.ts";
+import { recordsWith } from "../../../src/store/inventory/records.ts";
+import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
+import { sqliteSpelling } from "../../../src/store/sqlite/sqlite-database.ts";
 import { item, keptLog, temporaryDirectory } from "../sample.ts";
 import { databaseOf } from "./opening.ts";
 

@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { day_ms } from "../../../src/durations.ts";
-import { recountAll, recountDays } from "../../../src/store/core/count-spans.ts";
-import { homesOnSqlite } from "../../../src/store/core/homes.ts";
-import type { Work } from "../../../src/store/core/work.ts";
+import { day_ms } from "../../../src/base/time.ts";
+import type { Work } from "../../../src/store/database.ts";
+import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
+import { recountAll, recountDays } from "../../../src/store/series/counts.ts";
 import { databasePath, openBesideServer } from "../../../src/store/sqlite/connection.ts";
-import { Runner } from "../../../src/store/sqlite/runner.ts";
+import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
 import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { SimulatedGateway, type SimulatedReading } from "../simulated-gateway.ts";
 import { checkCounts } from "./counts.ts";

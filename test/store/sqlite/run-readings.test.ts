@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { homesOnSqlite } from "../../../src/store/core/homes.ts";
-import { recordsOf } from "../../../src/store/core/page-records.ts";
+import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
+import { recordsOf } from "../../../src/store/series/pages.ts";
 import {
   countBetween,
   keysFrom,
@@ -8,11 +8,11 @@ import {
   numberedBetween,
   readingsAfter,
   spansBetween,
-} from "../../../src/store/core/readings.ts";
-import { placesOf, type StreamSeries } from "../../../src/store/core/run.ts";
-import { spanStart, widths_ms } from "../../../src/store/core/span-widths.ts";
+} from "../../../src/store/series/readings.ts";
+import { placesOf, type StreamSeries } from "../../../src/store/series/streams.ts";
+import { spanStart, widths_ms } from "../../../src/store/series/time-spans.ts";
 import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
-import { Runner } from "../../../src/store/sqlite/runner.ts";
+import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
 import { below, seeded, sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";

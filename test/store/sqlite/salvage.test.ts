@@ -2,12 +2,12 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { SystemClock } from "../../../src/clock.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
-import { isWhole } from "../../../src/store/sqlite/file-check.ts";
-import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
-import { prepareDatabase, prepareDirectory } from "../../../src/store/sqlite/prepare.ts";
+import { prepareDatabase, prepareDirectory } from "../../../src/store/sqlite/data-directory.ts";
+import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { salvage } from "../../../src/store/sqlite/salvage.ts";
+import { isWhole } from "../../../src/store/sqlite/salvage-sources.ts";
 import { below, keptLog, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 
 const count = 30_000;

@@ -4,7 +4,7 @@ import { closeSync, cpSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Batch } from "../../../src/store/batch.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
-import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
+import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { hasSamePast } from "../../../src/store/sqlite/same-past.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openUpload } from "../upload/opening.ts";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import { seriesNames, seriesOf } from "../../../src/series.ts";
+import { seriesNames, seriesOf } from "../../../src/domain/series.ts";
 import { temporaryDirectory } from "../sample.ts";
 import { databaseOf, openGateway } from "./opening.ts";
 

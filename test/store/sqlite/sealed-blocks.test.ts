@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { day_ms } from "../../../src/durations.ts";
-import { homesOnSqlite } from "../../../src/store/core/homes.ts";
-import type { StreamSeries } from "../../../src/store/core/run.ts";
+import { day_ms } from "../../../src/base/time.ts";
+import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
+import { readingsOf, type StreamReading } from "../../../src/store/series/block-codec.ts";
 import {
   addCompressed,
   BlockReader,
@@ -9,12 +9,11 @@ import {
   blocksNumbered,
   eachCompressed,
   removeCompressed,
-} from "../../../src/store/core/sealed-blocks.ts";
-import { spanStart, widths_ms } from "../../../src/store/core/span-widths.ts";
-import type { Between } from "../../../src/store/core/time-spans.ts";
-import { readingsOf, type StreamReading } from "../../../src/store/sealed-block.ts";
+} from "../../../src/store/series/compressed-blocks.ts";
+import type { StreamSeries } from "../../../src/store/series/streams.ts";
+import { type Between, spanStart, widths_ms } from "../../../src/store/series/time-spans.ts";
 import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
-import { Runner } from "../../../src/store/sqlite/runner.ts";
+import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
 import { below, seeded } from "../sample.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 

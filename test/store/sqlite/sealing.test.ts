@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { day_ms } from "../../../src/durations.ts";
-import { homesOnSqlite } from "../../../src/store/core/homes.ts";
-import { compressSome, dueAfterReport } from "../../../src/store/core/sealing.ts";
+import { day_ms } from "../../../src/base/time.ts";
+import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
+import { compressSome, dueAfterReport } from "../../../src/store/series/stream-rewrites.ts";
 import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
-import { Runner } from "../../../src/store/sqlite/runner.ts";
+import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
 import { sensor, start_ms } from "../sample.ts";
 import { rowsAndSealed } from "../sealed-central.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
-import { SystemClock } from "../../../src/clock.ts";
-import type { Value } from "../../../src/series.ts";
-import type { CentralStore } from "../../../src/store/central-store.ts";
-import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import type { Value } from "../../../src/domain/series.ts";
+import type { CentralStore } from "../../../src/store/central/central-store.ts";
+import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
 import type { Ask } from "../central-sample.ts";
 import { keptLog, temporaryDirectory } from "../sample.ts";
 import { databaseOf } from "./opening.ts";

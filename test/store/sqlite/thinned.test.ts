@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { homesOnSqlite } from "../../../src/store/core/homes.ts";
-import { downsampled } from "../../../src/store/core/thinned.ts";
-import type { Database } from "../../../src/store/core/work.ts";
-import { SqliteDatabase } from "../../../src/store/sqlite/database.ts";
+import type { Database } from "../../../src/store/database.ts";
+import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
+import { downsampled } from "../../../src/store/series/downsampling.ts";
+import { SqliteDatabase } from "../../../src/store/sqlite/sqlite-database.ts";
 import { sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { databaseOf } from "./opening.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { BootTime, HeldFact } from "../../../src/store/store.ts";
+import type { BootTime, HeldFact } from "../../../src/store/gateway/gateway-store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "./opening.ts";
 

@@ -1,6 +1,9 @@
-import { ServerWriting } from "../../../src/store/sqlite/server-writing.ts";
-import { SqliteWriter } from "../../../src/store/sqlite/store-writer.ts";
-import { errorReceived, type WriterCalls } from "../../../src/store/sqlite/writer-protocol.ts";
+import {
+  errorReceived,
+  ServerWriting,
+  SqliteWriter,
+  type WriterCalls,
+} from "../../../src/store/sqlite/writer-calls.ts";
 import { nightly } from "../../nightly.ts";
 
 /** The writer of a server in this thread. It does what the one in a thread of its own does, and opening a store takes a tenth of the time. */

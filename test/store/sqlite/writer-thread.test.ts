@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { SystemClock } from "../../../src/clock.ts";
-import { OperatorError } from "../../../src/errors.ts";
-import type { WriterOptions } from "../../../src/store/sqlite/writer-protocol.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import { OperatorError } from "../../../src/base/errors.ts";
+import type { WriterOptions } from "../../../src/store/sqlite/writer-calls.ts";
 import { WriterThread } from "../../../src/store/sqlite/writer-thread.ts";
 import { temporaryDirectory } from "../sample.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { day_ms } from "../../../src/durations.ts";
+import { day_ms } from "../../../src/base/time.ts";
 import { batch_readings_max } from "../../../src/store/batch.ts";
-import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
-import type { DayReadings } from "../../../src/store/upload-store.ts";
+import type { DayReadings } from "../../../src/store/gateway/upload-store.ts";
+import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { reading, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "../sqlite/opening.ts";
 import { rowsOf } from "./model.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Item } from "../../../src/records/items.ts";
+import type { Item } from "../../../src/domain/records/item.ts";
 import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "../sqlite/opening.ts";
 import { openUpload, ownEpoch } from "./opening.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { day_ms } from "../../../src/durations.ts";
+import { day_ms } from "../../../src/base/time.ts";
 import { sensor, sensorEvent, temporaryDirectory } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { openGateway } from "../sqlite/opening.ts";

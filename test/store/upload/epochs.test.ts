@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import type { Batch } from "../../../src/store/batch.ts";
-import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
-import type { UploadStore } from "../../../src/store/upload-store.ts";
+import type { UploadStore } from "../../../src/store/gateway/upload-store.ts";
+import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "../sqlite/counts.ts";
 import { openGateway } from "../sqlite/opening.ts";

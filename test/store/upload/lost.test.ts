@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { digestText, readingDigest } from "../../../src/store/reading-digest.ts";
+import { digestText, readingDigest } from "../../../src/store/batch.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { databaseOf, openGateway } from "../sqlite/opening.ts";
 import { batchesAfter, rowsOf } from "./model.ts";

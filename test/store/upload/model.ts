@@ -1,12 +1,17 @@
 import { expect } from "bun:test";
-import { clockQuality } from "../../../src/clock.ts";
-import type { Device, Reading } from "../../../src/reading.ts";
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/series.ts";
-import { type Batch, type BatchDevice, valuesAt } from "../../../src/store/batch.ts";
-import type { DayDigest } from "../../../src/store/day-digest.ts";
-import { readingDigest, SetDigest } from "../../../src/store/reading-digest.ts";
-import type { GatewayStore } from "../../../src/store/store.ts";
-import type { UploadStore } from "../../../src/store/upload-store.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
+import type { Device, Reading } from "../../../src/domain/reading.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/domain/series.ts";
+import {
+  type Batch,
+  type BatchDevice,
+  readingDigest,
+  SetDigest,
+  valuesAt,
+} from "../../../src/store/batch.ts";
+import type { DayDigest } from "../../../src/store/exchange.ts";
+import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
+import type { UploadStore } from "../../../src/store/gateway/upload-store.ts";
 import { below, item, seeded, start_ms } from "../sample.ts";
 
 /** Everything that was appended, in a list: the slow and obvious store that uploads are held against. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { hour_ms } from "../../../src/durations.ts";
-import type { Gap } from "../../../src/reading.ts";
-import type { GatewayStore, Notes } from "../../../src/store/store.ts";
+import { hour_ms } from "../../../src/base/time.ts";
+import type { Gap } from "../../../src/domain/reading.ts";
+import type { GatewayStore, Notes } from "../../../src/store/gateway/gateway-store.ts";
 import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "../sqlite/opening.ts";
 import { openUpload } from "./opening.ts";

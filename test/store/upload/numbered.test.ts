@@ -1,10 +1,14 @@
 import { expect, test } from "bun:test";
-import type { Reading } from "../../../src/reading.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
 import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
-import { epochs } from "../../../src/store/sqlite/epochs.ts";
-import { numberedReadings, searchedReadings } from "../../../src/store/sqlite/numbered-readings.ts";
-import { Runner } from "../../../src/store/sqlite/runner.ts";
-import { batchAfter, searchedColumns } from "../../../src/store/sqlite/upload-reads.ts";
+import { epochs } from "../../../src/store/sqlite/role-and-epoch.ts";
+import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
+import {
+  batchAfter,
+  numberedReadings,
+  searchedColumns,
+  searchedReadings,
+} from "../../../src/store/sqlite/upload-reads.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "../sqlite/opening.ts";
 

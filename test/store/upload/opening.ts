@@ -1,6 +1,6 @@
-import { SystemClock } from "../../../src/clock.ts";
-import { openUploadStore } from "../../../src/store/sqlite/open.ts";
-import type { UploadStore } from "../../../src/store/upload-store.ts";
+import { SystemClock } from "../../../src/base/clock.ts";
+import type { UploadStore } from "../../../src/store/gateway/upload-store.ts";
+import { openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { keptLog } from "../sample.ts";
 
 /** As an uploader does it: beside whatever runs on the directory. */

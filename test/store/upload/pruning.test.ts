@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Reading } from "../../../src/reading.ts";
-import type { GatewayStore, PageRequest } from "../../../src/store/store.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
+import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
+import type { PageRequest } from "../../../src/store/store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "../sqlite/counts.ts";
 import { openGateway } from "../sqlite/opening.ts";

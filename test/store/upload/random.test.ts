@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Value } from "../../../src/series.ts";
-import { digestText, readingDigest } from "../../../src/store/reading-digest.ts";
-import { decodeBatch, encodeBatch } from "../../../src/sync/batch-codec.ts";
+import type { Value } from "../../../src/domain/series.ts";
+import { digestText, readingDigest } from "../../../src/store/batch.ts";
+import { decodeBatch, encodeBatch } from "../../../src/transfer/batch-codec.ts";
 import { plainOf } from "../plain-batch.ts";
 import { below, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "../sqlite/counts.ts";

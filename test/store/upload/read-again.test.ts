@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { clockQuality } from "../../../src/clock.ts";
-import { day_ms } from "../../../src/durations.ts";
-import type { Reading } from "../../../src/reading.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
+import { day_ms } from "../../../src/base/time.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
-import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
+import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { reading, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "../sqlite/counts.ts";
 import { openGateway } from "../sqlite/opening.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { EncodedAnswer } from "../../../../src/api/content.ts";
-import { oneHome } from "../../../../src/store/core/homes.ts";
-import { page } from "../../../../src/store/core/pages.ts";
-import { SpanMemory } from "../../../../src/store/core/span-memory.ts";
+import { oneHome } from "../../../../src/store/inventory/homes.ts";
+import { page } from "../../../../src/store/series/pages.ts";
+import { SpanMemory } from "../../../../src/store/series/ranks.ts";
 import { openForReading } from "../../../../src/store/sqlite/connection.ts";
-import { Runner } from "../../../../src/store/sqlite/runner.ts";
+import { Runner } from "../../../../src/store/sqlite/sqlite-database.ts";
+import { EncodedAnswer } from "../../../../src/web/api/encoded-answers.ts";
 import type { Data } from "../../api/data.ts";
 
 /**

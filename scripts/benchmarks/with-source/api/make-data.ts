@@ -5,10 +5,10 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { clockQuality, SystemClock } from "../../../../src/clock.ts";
-import { lineLog } from "../../../../src/log.ts";
-import type { Reading } from "../../../../src/reading.ts";
-import { openGatewayStore } from "../../../../src/store/sqlite/open.ts";
+import { clockQuality, SystemClock } from "../../../../src/base/clock.ts";
+import { lineLog } from "../../../../src/base/log.ts";
+import type { Reading } from "../../../../src/domain/reading.ts";
+import { openGatewayStore } from "../../../../src/store/sqlite/open-store.ts";
 import { addressOf, type Data } from "../../api/data.ts";
 
 async function makeData(options: { directory: string; events: number; items: number }): Promise<Data> {

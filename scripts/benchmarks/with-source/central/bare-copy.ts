@@ -1,11 +1,10 @@
-import { SystemClock } from "../../../../src/clock.ts";
-import { seriesNames } from "../../../../src/series.ts";
+import { SystemClock } from "../../../../src/base/clock.ts";
+import { seriesNames } from "../../../../src/domain/series.ts";
 import type { Batch } from "../../../../src/store/batch.ts";
-import { byDevice } from "../../../../src/store/core/series-rows.ts";
-import { PostgresConnections } from "../../../../src/store/postgres/connection.ts";
-import { copyIn } from "../../../../src/store/postgres/copy-in.ts";
-import { copyOf } from "../../../../src/store/postgres/copy-readings.ts";
-import { migrate } from "../../../../src/store/postgres/migrations.ts";
+import { PostgresConnections } from "../../../../src/store/postgres/connections.ts";
+import { copyIn, copyOf } from "../../../../src/store/postgres/copy.ts";
+import { migrate } from "../../../../src/store/postgres/schema.ts";
+import { byDevice } from "../../../../src/store/series/series-rows.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
 
 /** The rows of a batch as they are stored, in the binary form of COPY: so copying them is all that is left. */

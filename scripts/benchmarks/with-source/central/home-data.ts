@@ -1,10 +1,10 @@
+import { day_ms } from "../../../../src/base/time.ts";
 import { midnightsOf, Telling } from "../../../../src/demo/history.ts";
 import { outagesBefore } from "../../../../src/demo/outages.ts";
-import { day_ms } from "../../../../src/durations.ts";
-import type { Device, Reading } from "../../../../src/reading.ts";
-import { seriesOf, type Value } from "../../../../src/series.ts";
+import type { Device, Reading } from "../../../../src/domain/reading.ts";
+import { seriesOf, type Value } from "../../../../src/domain/series.ts";
 import { type Batch, batch_readings_max } from "../../../../src/store/batch.ts";
-import { digestAt } from "../../../../src/store/batch-acceptance.ts";
+import { digestAt } from "../../../../src/store/central/batch-acceptance.ts";
 import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";
 import { SimulatedGateway, type SimulatedReading } from "../../../../test/store/simulated-gateway.ts";
 

@@ -1,6 +1,6 @@
-import type { Reading } from "../../../../src/reading.ts";
+import { defaultAdmission } from "../../../../src/central/receiver/admission-queue.ts";
+import type { Reading } from "../../../../src/domain/reading.ts";
 import { batch_readings_max } from "../../../../src/store/batch.ts";
-import { defaultAdmission } from "../../../../src/sync/receiver/admission-queue.ts";
 import { quantile, type Report } from "../../api/report.ts";
 import { BareCopy } from "./bare-copy.ts";
 import { CentralServer, encodedNext, seconds } from "./central-server.ts";

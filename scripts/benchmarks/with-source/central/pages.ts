@@ -1,5 +1,5 @@
-import { day_ms } from "../../../../src/durations.ts";
-import type { CentralStore } from "../../../../src/store/central-store.ts";
+import { day_ms } from "../../../../src/base/time.ts";
+import type { CentralStore } from "../../../../src/store/central/central-store.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
 import type { TestServer } from "../../../../test/store/postgres/test-server.ts";
 import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";

@@ -1,5 +1,5 @@
 import { batch_readings_max } from "../../../../src/store/batch.ts";
-import { decodeBatch } from "../../../../src/sync/batch-codec.ts";
+import { decodeBatch } from "../../../../src/transfer/batch-codec.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
 import { quantile, type Report } from "../../api/report.ts";
 import { BareCopy, type Ready } from "./bare-copy.ts";

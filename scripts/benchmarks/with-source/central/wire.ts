@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
-import { SystemClock } from "../../../../src/clock.ts";
+import { SystemClock } from "../../../../src/base/clock.ts";
+import { lineLog } from "../../../../src/base/log.ts";
+import { day_ms } from "../../../../src/base/time.ts";
 import { appendHistory } from "../../../../src/demo/history.ts";
-import { day_ms } from "../../../../src/durations.ts";
-import { lineLog } from "../../../../src/log.ts";
-import type { SeriesName } from "../../../../src/series.ts";
+import type { SeriesName } from "../../../../src/domain/series.ts";
 import {
   type Batch,
   batch_readings_max,
@@ -15,10 +15,10 @@ import {
   type ValueColumn,
   valuesAt,
 } from "../../../../src/store/batch.ts";
-import { valueColumns } from "../../../../src/store/series-columns.ts";
-import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open.ts";
-import type { UploadStore } from "../../../../src/store/upload-store.ts";
-import { decodeBatch, encodeBatch } from "../../../../src/sync/batch-codec.ts";
+import type { UploadStore } from "../../../../src/store/gateway/upload-store.ts";
+import { valueColumns } from "../../../../src/store/series/series-columns.ts";
+import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open-store.ts";
+import { decodeBatch, encodeBatch } from "../../../../src/transfer/batch-codec.ts";
 import type { Report } from "../../api/report.ts";
 
 /**

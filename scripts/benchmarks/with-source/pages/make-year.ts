@@ -2,11 +2,11 @@
  * Makes the year that the pages benchmark shows, as a process of its own: `bun make-year.ts DIRECTORY SENSORS BUSIEST EACH` writes the store of a gateway that has heard so
  * many motion sensors for a year until now, the first of them with `BUSIEST` events and the others with `EACH`.
  */
-import { clockQuality, SystemClock } from "../../../../src/clock.ts";
-import { day_ms, hour_ms } from "../../../../src/durations.ts";
-import { lineLog } from "../../../../src/log.ts";
-import type { Device, Reading } from "../../../../src/reading.ts";
-import { openGatewayStore } from "../../../../src/store/sqlite/open.ts";
+import { clockQuality, SystemClock } from "../../../../src/base/clock.ts";
+import { lineLog } from "../../../../src/base/log.ts";
+import { day_ms, hour_ms } from "../../../../src/base/time.ts";
+import type { Device, Reading } from "../../../../src/domain/reading.ts";
+import { openGatewayStore } from "../../../../src/store/sqlite/open-store.ts";
 import { addressOf } from "../../pages/home.ts";
 
 const days = 365;

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Batch } from "../../../../src/store/batch.ts";
-import { nothingNoted } from "../../../../src/store/device-health.ts";
-import { type ReportBody, syncPath } from "../../../../src/sync/protocol.ts";
+import { nothingNoted } from "../../../../src/store/exchange.ts";
+import { type ReportBody, syncPath } from "../../../../src/transfer/protocol.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
 import { wellReport } from "../../../../test/store/simulated-gateway.ts";
 import { CentralServer, encoded, type Kept } from "../central/central-server.ts";

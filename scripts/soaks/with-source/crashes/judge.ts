@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NetworkFiles } from "../../../../drivers/zigbee/files.ts";
-import { SystemClock } from "../../../../src/clock.ts";
+import { SystemClock } from "../../../../src/base/clock.ts";
+import { lineLog } from "../../../../src/base/log.ts";
 import {
   checkFiles,
   databaseName,
   manifestName,
   readManifest,
-} from "../../../../src/commands/backup/manifest.ts";
-import { lineLog } from "../../../../src/log.ts";
-import { openCentralStore } from "../../../../src/store/sqlite/central-open.ts";
-import { openGatewayStore } from "../../../../src/store/sqlite/open.ts";
+} from "../../../../src/cli/backup/backup-files.ts";
+import { openCentralStore } from "../../../../src/store/sqlite/open-central.ts";
+import { openGatewayStore } from "../../../../src/store/sqlite/open-store.ts";
 import { sensor, sensorEvent } from "../../../../test/store/sample.ts";
 import { WriterHere } from "../../../../test/store/sqlite/writer-here.ts";
 import { Broken, type Kept, keptIn, requireSame } from "../../faults/part.ts";

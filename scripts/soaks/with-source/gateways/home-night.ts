@@ -1,6 +1,6 @@
+import { day_ms } from "../../../../src/base/time.ts";
 import { midnightsOf, Telling } from "../../../../src/demo/history.ts";
 import { outagesBefore } from "../../../../src/demo/outages.ts";
-import { day_ms } from "../../../../src/durations.ts";
 import { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 import { deviceIn, simulated } from "../../../benchmarks/with-source/central/home-data.ts";
 

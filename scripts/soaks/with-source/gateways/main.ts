@@ -1,9 +1,9 @@
-import { SystemClock } from "../../../../src/clock.ts";
-import { messageOf } from "../../../../src/errors.ts";
-import { lineLog } from "../../../../src/log.ts";
-import type { Imported } from "../../../../src/store/record-store.ts";
-import { CentralClient } from "../../../../src/sync/upload/central.ts";
-import { upload } from "../../../../src/sync/upload/upload.ts";
+import { SystemClock } from "../../../../src/base/clock.ts";
+import { messageOf } from "../../../../src/base/errors.ts";
+import { lineLog } from "../../../../src/base/log.ts";
+import { upload } from "../../../../src/gateway/uploader/upload.ts";
+import type { Imported } from "../../../../src/store/inventory/record-store.ts";
+import { CentralClient } from "../../../../src/transfer/central-client.ts";
 import type { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 import { nightOf } from "./home-night.ts";
 import { nightStore } from "./night-store.ts";

@@ -1,6 +1,6 @@
-import type { DeviceHealth } from "../../../../src/store/device-health.ts";
+import type { DeviceHealth } from "../../../../src/store/exchange.ts";
+import type { UploadState, UploadStore } from "../../../../src/store/gateway/upload-store.ts";
 import type { StoredItem } from "../../../../src/store/store.ts";
-import type { UploadState, UploadStore } from "../../../../src/store/upload-store.ts";
 import type { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 
 /** The store of a gateway that has uploaded before, all in memory: a thousand of them fit on one machine. It has what an upload asks for. */

@@ -1,5 +1,5 @@
-import { clockQuality, type Moment } from "../../../../src/clock.ts";
-import type { Device, Reading } from "../../../../src/reading.ts";
+import { clockQuality, type Moment } from "../../../../src/base/clock.ts";
+import type { Device, Reading } from "../../../../src/domain/reading.ts";
 import type { Happening } from "./happening.ts";
 
 /** A pill box with a small buffer and a clock of its own. */

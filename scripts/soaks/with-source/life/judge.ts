@@ -1,8 +1,8 @@
 import { Database, type Statement } from "bun:sqlite";
-import { readIfThere } from "../../../../src/disk/durable-file.ts";
-import type { SeriesName } from "../../../../src/series.ts";
-import { decodeBlock } from "../../../../src/store/sealed-block.ts";
-import { valueColumns } from "../../../../src/store/series-columns.ts";
+import { readIfThere } from "../../../../src/base/disk/safe-files.ts";
+import type { SeriesName } from "../../../../src/domain/series.ts";
+import { decodeBlock } from "../../../../src/store/series/block-codec.ts";
+import { valueColumns } from "../../../../src/store/series/series-columns.ts";
 import { databasePath } from "../../../../src/store/sqlite/connection.ts";
 import type { SimulatedCentral } from "./central.ts";
 import type { Happening } from "./happening.ts";

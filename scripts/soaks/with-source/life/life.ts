@@ -1,7 +1,7 @@
-import { SystemClock } from "../../../../src/clock.ts";
-import { day_ms, hour_ms } from "../../../../src/durations.ts";
-import { importDocument } from "../../../../src/import/import.ts";
-import { lineLog } from "../../../../src/log.ts";
+import { SystemClock } from "../../../../src/base/clock.ts";
+import { lineLog } from "../../../../src/base/log.ts";
+import { day_ms, hour_ms } from "../../../../src/base/time.ts";
+import { importDocument } from "../../../../src/import/file-import.ts";
 import { below, item, seeded } from "../../../../test/store/sample.ts";
 import { SimulatedCentral } from "./central.ts";
 import type { Disks } from "./disk.ts";

@@ -1,4 +1,4 @@
-import type { Fetch } from "../../../../src/http-client/request.ts";
+import type { Fetch } from "../../../../src/web/client/http-request.ts";
 import { below } from "../../../../test/store/sample.ts";
 import type { World } from "./world.ts";
 import { never } from "./writer.ts";

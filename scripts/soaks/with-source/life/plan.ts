@@ -1,4 +1,4 @@
-import { day_ms, hour_ms } from "../../../../src/durations.ts";
+import { day_ms, hour_ms } from "../../../../src/base/time.ts";
 import { below, seeded } from "../../../../test/store/sample.ts";
 
 /** Something that is done to a life, at a time of its own and with draws of its own: a life without one step has all others unchanged. */

@@ -1,4 +1,4 @@
-import { type Clock, clockQuality } from "../../../../src/clock.ts";
+import { type Clock, clockQuality } from "../../../../src/base/clock.ts";
 
 /** The world's time, and what is due in it. Nothing happens by itself: time passes by `pass` and `until`, and everything runs in this one thread. */
 export class World {

@@ -1,6 +1,9 @@
-import { ServerWriting } from "../../../../src/store/sqlite/server-writing.ts";
-import { SqliteWriter } from "../../../../src/store/sqlite/store-writer.ts";
-import { errorReceived, type WriterCalls } from "../../../../src/store/sqlite/writer-protocol.ts";
+import {
+  errorReceived,
+  ServerWriting,
+  SqliteWriter,
+  type WriterCalls,
+} from "../../../../src/store/sqlite/writer-calls.ts";
 import type { Disk } from "./disk.ts";
 import type { Process, World } from "./world.ts";
 

@@ -2,8 +2,8 @@
  * The server that a soak asks: the interface over a store with the sample programme, to which readings are added
  * until it is told to stop. Prints a line of JSON when it is ready, and what the interface warns of on stderr.
  */
-import { fill, knownOf } from "../../../../test/api/programme.ts";
-import { now_ms, reading, serve } from "../../../../test/api/serving.ts";
+import { fill, knownOf } from "../../../../test/web/api/programme.ts";
+import { now_ms, reading, serve } from "../../../../test/web/api/serving.ts";
 
 const readings_interval_ms = 20;
 

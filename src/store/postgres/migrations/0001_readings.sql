@@ -78,7 +78,7 @@ CREATE TABLE totals (
 CREATE INDEX totals_by_home ON totals (home);
 
 -- Blocks of readings of a series of a stream that are older than some days: `count` of them, from the one that has `stamp` and `seq` to the last one, in
--- columns (src/store/sealed-block.ts). They are compressed already. All of a block lie in the same 32 days.
+-- columns (src/store/series/block-codec.ts). They are compressed already. All of a block lie in the same 32 days.
 CREATE TABLE sealed_readings (
   stream BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,

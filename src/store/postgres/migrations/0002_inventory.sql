@@ -129,7 +129,7 @@ CREATE TABLE stream_states (
   battery_percent DOUBLE PRECISION,
   battery_mv DOUBLE PRECISION,
   linkquality DOUBLE PRECISION,
-  -- src/device-facts.ts, as JSON.
+  -- src/domain/device-facts.ts, as JSON.
   facts TEXT,
   PRIMARY KEY (stream, home)
 );

@@ -53,7 +53,7 @@ CREATE TABLE stream_states (
   battery_percent REAL,
   battery_mv REAL,
   linkquality REAL,
-  -- src/device-facts.ts, as JSON.
+  -- src/domain/device-facts.ts, as JSON.
   facts TEXT,
   PRIMARY KEY (stream, home)
 ) WITHOUT ROWID, STRICT;
@@ -122,14 +122,14 @@ CREATE TABLE cursors (
   value TEXT NOT NULL
 ) WITHOUT ROWID, STRICT;
 
--- Devices heard by radio that were let in, though neither the inventory nor a key names them: see src/store/admission-store.ts.
+-- Devices heard by radio that were let in, though neither the inventory nor a key names them: see src/store/gateway/gateway-store.ts.
 CREATE TABLE admitted (
   address TEXT PRIMARY KEY,
   admitted_ms INTEGER NOT NULL,
   reason TEXT NOT NULL CHECK (reason IN ('hand', 'joining', 'radio'))
 ) WITHOUT ROWID, STRICT;
 
--- What makes a device the same as before, and who claims to be a device that it is not: see src/identity.ts. Both are JSON.
+-- What makes a device the same as before, and who claims to be a device that it is not: see src/domain/identity.ts. Both are JSON.
 CREATE TABLE identities (
   address TEXT NOT NULL,
   typename TEXT NOT NULL,
@@ -141,7 +141,7 @@ CREATE TABLE identity_conflicts (
   conflict TEXT NOT NULL CHECK (json_valid(conflict))
 ) WITHOUT ROWID, STRICT;
 
--- What people in the home have called devices: see src/store/given-names.ts.
+-- What people in the home have called devices: see src/store/inventory/given-names.ts.
 CREATE TABLE given_names (
   typename TEXT NOT NULL,
   address TEXT NOT NULL,

@@ -51,7 +51,7 @@ CREATE TABLE batches (
 ) WITHOUT ROWID, STRICT;
 
 -- At central: blocks of readings of a series of a stream that are older than some days: `count` of them, from the one that has `stamp` and `seq` to the
--- last one, in columns (src/store/sealed-block.ts). All of a block lie in the same 32 days.
+-- last one, in columns (src/store/series/block-codec.ts). All of a block lie in the same 32 days.
 CREATE TABLE sealed_readings (
   stream INTEGER NOT NULL,
   series TEXT NOT NULL,

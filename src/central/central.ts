@@ -1,0 +1,262 @@
+import type { Clock } from "../base/clock.ts";
+import { freeBytes } from "../base/disk/disk-fault.ts";
+import { messageOf, StoreOutage } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { memoryMeter } from "../base/machine-health.ts";
+import { isTimezone, machineTimezone } from "../base/timezone.ts";
+import { version } from "../base/version.ts";
+import type { GatewayList, ListedGateway } from "../config/gateway-list.ts";
+import { certificateIn, type TlsFiles, tokenIn } from "../config/server-access.ts";
+import type { CentralStore, GatewayRecord } from "../store/central/central-store.ts";
+import { defaultQuotas, type Quotas } from "../store/exchange.ts";
+import type { GatewayReport } from "../transfer/protocol.ts";
+import { apiApp, apiUrl } from "../web/api/api-routes.ts";
+import type { HttpClient } from "../web/client/http-client.ts";
+import { centralFamilies, metricsApp, programFamilies } from "../web/metrics/program-metrics.ts";
+import { dashboardApp } from "../web/pages/page-routes.ts";
+import type { Fleet } from "../web/pages/site.ts";
+import type { App } from "../web/server/elysia-app.ts";
+import { type HttpServer, startServer } from "../web/server/http-server.ts";
+import type { SettingNames } from "../web/server/listening.ts";
+import { AlertKeeper } from "./fleet/alert-keeper.ts";
+import { FleetReader } from "./fleet/fleet.ts";
+import { gatewayClient, Pull } from "./pull/pull.ts";
+import { Pulling } from "./pull/pull-turns.ts";
+import type { AdmissionBounds } from "./receiver/admission-queue.ts";
+import { type Receiver, receiverOf } from "./receiver/receiver.ts";
+
+/** A central server at work. */
+export interface RunningCentral {
+  /** Where its API is, with the newest version: `http://127.0.0.1:8090/v0.9`. */
+  readonly url: string;
+  /** Where gateways upload to: the address without a version. */
+  readonly origin: string;
+  readonly dashboard: string;
+  readonly store: CentralStore;
+  /** Resolves once the store has answered or refused. */
+  alive(): Promise<void>;
+  /** Stops in the reverse order of starting; all readings confirmed to gateways are on disk. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Puts a central server together on its store, which is its own from here on, and starts it: receiver, API, the keeper of alerts, and what reads gateways. What a
+ * person must mend (port taken, TLS files) is thrown as an OperatorError, and what had started is stopped again.
+ */
+export async function startCentral(options: {
+  store: CentralStore;
+  listen: { hostname: string; port: number };
+  settings: SettingNames;
+  realm: string;
+  /** Answers the paths of PEM files; absent: plain HTTP. */
+  tls?: () => Promise<TlsFiles>;
+  metrics: boolean;
+  /** Where the store is, where that is a directory: for the metrics. */
+  directory?: string;
+  /** Gateways that central reads by itself. */
+  gateways?: GatewayList;
+  /** How many gateways are taken in at once, and wait. */
+  admission?: Partial<AdmissionBounds>;
+  /** Quotas of each home; those that are not given are `defaultQuotas`. */
+  quotas?: Partial<Quotas>;
+  clock: Clock;
+  log: Log;
+}): Promise<RunningCentral> {
+  const { store, listen, settings, realm, tls, metrics, clock, log } = options;
+  try {
+    const quotas = { ...defaultQuotas, ...options.quotas };
+    // On a full disk those before hold, and readers are served.
+    await store
+      .setQuotas(quotas)
+      .catch((thrown) => log.warn(`quotas could not be set: ${messageOf(thrown)}`));
+    const receiver = receiverOf({
+      store,
+      clock,
+      version,
+      log: log.named("sync"),
+      quotas,
+      ...options.admission,
+    });
+    const pulling = await pullingOf(options, receiver);
+    const server: HttpServer = await startServer({
+      store,
+      clock,
+      log,
+      listen,
+      settings,
+      realm,
+      tls: await tls?.(),
+      apps: [
+        apiApp({ store, cache_bytes_max }),
+        receiver.app,
+        ...(metrics ? [metricsOf(options, receiver, () => server)] : []),
+        dashboardApp({
+          role: "central",
+          store,
+          version,
+          api: apiUrl({ origin: "" }),
+          // Of a home that has not told its time zone it is this machine's; of one that told a word that is none, UTC.
+          zoneOf: async (home) => {
+            const { timezone } = await reportOf(store, home);
+            if (timezone === undefined) return machineTimezone();
+            return isTimezone(timezone) ? timezone : "UTC";
+          },
+          fleet: fleetFor(store, clock),
+          keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
+          doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
+        }),
+      ],
+      scale: "central",
+      requests_max,
+      connections_max,
+    });
+    const alerts = new AlertKeeper({ store, clock, log: log.named("alerts") });
+    alerts.start();
+    pulling.start();
+    return {
+      url: apiUrl(server),
+      origin: server.origin,
+      dashboard: `${server.origin}/`,
+      store,
+      // Nothing to note is still an errand for the store: its answer, also a refusal, shows that it turns.
+      alive: () => store.noteTokenUse(new Map()).catch((thrown) => log.debug(messageOf(thrown))),
+      stop: async () => {
+        await pulling.stop();
+        await alerts.stop();
+        await server.stop();
+        await store.close();
+      },
+    };
+  } catch (thrown) {
+    await store.close();
+    throw thrown;
+  }
+}
+
+/** The pull of the listed gateways; it continues where the last run stopped. */
+async function pullingOf(
+  options: { store: CentralStore; gateways?: GatewayList; clock: Clock; log: Log },
+  { allowances, counts }: Receiver,
+): Promise<Pulling> {
+  const { store, gateways: list, clock } = options;
+  const log = options.log.named("pull");
+  for (const warning of list?.warnings ?? []) log.warn(warning);
+  const once = (outage: StoreOutage) =>
+    log.warn(`${outage.message} (days of listed gateways are compared once more)`);
+  const left = list === undefined ? [] : await gatewaysOf(() => store.gateways(), once);
+  const known = new Map(left.map((gateway) => [gateway.home, gateway]));
+  const pulls = (list?.gateways ?? []).map((gateway) => {
+    const before = known.get(gateway.home);
+    return new Pull({
+      gateway,
+      store,
+      connect: (listed, stop) => connect(listed, { clock, log, stop }),
+      clock,
+      log,
+      allowances,
+      counts,
+      known: before,
+    });
+  });
+  return new Pulling({ pulls, every_ms: list?.every_ms ?? 0, clock, log, random });
+}
+
+/** The gateways that are asked for; none where a machine of the store is away. */
+async function gatewaysOf(
+  ask: () => Promise<readonly GatewayRecord[]>,
+  onAway: (outage: StoreOutage) => void = () => {},
+): Promise<readonly GatewayRecord[]> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    if (!(thrown instanceof StoreOutage) || thrown.part === undefined) throw thrown;
+    onAway(thrown);
+    return [];
+  }
+}
+
+/** The files are read each time, so that another token needs no restart. */
+function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: AbortSignal }): HttpClient {
+  const { home, token_file, certificate } = gateway;
+  const { clock, log, stop } = run;
+  return gatewayClient(gateway, {
+    token: tokenIn(
+      token_file,
+      `\`lintel token create central --scope sync --home ${home}\` printed at the gateway`,
+    ),
+    certificate: certificate && certificateIn(certificate),
+    clock,
+    random,
+    stop,
+    onRetry: (reason, delay_ms) => log.debug(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
+  });
+}
+
+async function gatewayOf(store: CentralStore, home: number | undefined): Promise<GatewayRecord | undefined> {
+  const [gateway] = home === undefined ? [] : await gatewaysOf(() => store.gateways([home]));
+  return gateway;
+}
+
+/** The last report of the gateway of a home; empty where it never sent one. */
+async function reportOf(store: CentralStore, home: number | undefined): Promise<Partial<GatewayReport>> {
+  return (await gatewayOf(store, home))?.report ?? {};
+}
+
+/** All homes together, for pages. */
+function fleetFor(store: CentralStore, clock: Clock): Fleet {
+  const reader = new FleetReader({ store, clock });
+  return {
+    homes: (of) => reader.read(of),
+    nights: (...given) => store.dailyArrivals(...given),
+    coverageIn: (...given) => store.coverageIn(...given),
+  };
+}
+
+function random(): number {
+  return (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
+}
+
+function metricsOf(
+  { store, clock, directory }: { store: CentralStore; clock: Clock; directory?: string },
+  { counts, queue }: Receiver,
+  server: () => HttpServer,
+): App {
+  const started_ms = clock.now().unix_ms;
+  const memory_bytes = memoryMeter();
+  return metricsApp(async () => {
+    // Who watches central learns the rest of it all the same.
+    const gateways = await gatewaysOf(() => store.gateways());
+    return [
+      ...programFamilies({
+        role: "central",
+        version,
+        memory_bytes: memory_bytes(),
+        started_ms,
+        connections_closed: server().connectionsClosed(),
+        requests_refused: server().requestsRefused(),
+      }),
+      ...centralFamilies({
+        now_ms: clock.now().unix_ms,
+        received: counts,
+        queue: queue.status(),
+        homes: gateways.map(({ home, held_seq, report, uploaded_ms }) => ({
+          home,
+          backlog: backlogOf(report, held_seq),
+          uploaded_ms,
+        })),
+        disk_free_bytes: directory === undefined ? undefined : await freeBytes(directory),
+      }),
+    ];
+  });
+}
+
+function backlogOf({ last_seq }: Partial<GatewayReport>, held_seq: number): number | undefined {
+  return last_seq === undefined ? undefined : Math.max(0, last_seq - held_seq);
+}
+
+/** A server has more memory than a gateway, and the pages of a thousand homes. */
+const cache_bytes_max = 64 * 1024 * 1024;
+/** Requests that wait for their turn count too. */
+const requests_max = 4096;
+/** The gateways of a large programme at once, of which a quarter may come by one proxy. */
+const connections_max = 8192;

@@ -1,0 +1,269 @@
+import type { Clock } from "../../base/clock.ts";
+import { disk_low_bytes } from "../../base/disk/disk-fault.ts";
+import { isHot, isPowerLow, isWorn } from "../../base/machine-health.ts";
+import { plainLine } from "../../base/text.ts";
+import { hour_ms } from "../../base/time.ts";
+import type { FleetHome, FleetNeed, FleetNeedType } from "../../domain/fleet-home.ts";
+import { conflictText } from "../../domain/identity.ts";
+import { isBatteryLow, type Kind } from "../../domain/kinds.ts";
+import { itemStatus } from "../../domain/records/item.ts";
+import type { StoredRecord } from "../../domain/records/record-table.ts";
+import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/central/central-store.ts";
+import type { Erasure } from "../../store/erasure.ts";
+import type { ItemState } from "../../store/store.ts";
+import type { GatewayReport } from "../../transfer/protocol.ts";
+
+/**
+ * Every home that has ever sent anything, in order of number; `of`: only those of these homes, for somebody who may see no others, without what tells of
+ * items or people that are elsewhere.
+ */
+export async function fleetOf(
+  store: Pick<CentralStore, "gateways" | "itemHealth" | "unplaced" | "erasures" | "recordsWith">,
+  now_ms: number,
+  of?: readonly number[],
+): Promise<FleetHome[]> {
+  const [gateways, health, strays] = await Promise.all([
+    store.gateways(of),
+    store.itemHealth(of),
+    of === undefined ? store.unplaced() : [],
+  ]);
+  const erased = of === undefined ? await erasedOf(store, gateways) : nothingErased;
+  const byHome = Map.groupBy(health.doubtful, ({ record }) => record.currenthomeid);
+  const straysByHome = Map.groupBy(strays, ({ home }) => home);
+  return gateways.map((gateway) => {
+    const heard = {
+      items: health.items.get(gateway.home) ?? 0,
+      doubtful: byHome.get(gateway.home) ?? [],
+      strays: straysByHome.get(gateway.home) ?? [],
+      erased,
+    };
+    return fleetHome(gateway, heard, now_ms);
+  });
+}
+
+interface Heard {
+  readonly items: number;
+  readonly doubtful: readonly ItemState[];
+  readonly strays: readonly UnplacedReadings[];
+  readonly erased: Erased;
+}
+
+function fleetHome(
+  gateway: GatewayRecord,
+  { items, doubtful, strays, erased }: Heard,
+  now_ms: number,
+): FleetHome {
+  const report = gateway.report as Partial<GatewayReport>;
+  const { now_ms: theirs_ms, last_seq } = report;
+  const { reported_ms } = gateway;
+  const told = {
+    homeid: gateway.home,
+    epoch: gateway.epoch,
+    version: report.version ?? null,
+    timezone: report.timezone ?? null,
+    last_upload_ms: gateway.uploaded_ms ?? null,
+    last_report_ms: reported_ms ?? null,
+    backlog: last_seq === undefined ? null : Math.max(0, last_seq - gateway.held_seq),
+    waiting: report.waiting ?? null,
+    clock_offset_ms: theirs_ms === undefined || reported_ms === undefined ? null : theirs_ms - reported_ms,
+    disk_free_bytes: report.disk_free_bytes ?? null,
+    ...machineOf(report),
+    differing_days: report.differing_days ?? null,
+    failure: report.failure ?? null,
+    items,
+    silent: doubtful
+      .filter(({ overdue }) => overdue)
+      .map(({ record: { typename, itemname }, heard_ms }) => ({
+        typename,
+        itemname,
+        heard_ms: heard_ms ?? null,
+      })),
+    low_batteries: doubtful.filter(isLow).map(({ record, battery_percent, battery_mv }) => ({
+      typename: record.typename,
+      itemname: record.itemname,
+      percent: battery_percent ?? null,
+      millivolts: battery_mv ?? null,
+    })),
+    replaced: doubtful
+      .filter(isInInventory)
+      .flatMap(({ record: { typename, itemname }, replaced }) =>
+        replaced === undefined ? [] : [{ typename, itemname, ...replaced }],
+      ),
+    strays: strays.map(({ record, readings, newest_ms }) => ({
+      itemname: record.itemname,
+      readings,
+      newest_ms,
+    })),
+    strangers: report.strangers ?? null,
+    conflicts: report.conflicts ?? [],
+    update: report.update ?? null,
+    erased_there: erased === nothingErased ? [] : unanswered(report, gateway.home, erased),
+    rivals: gateway.rivals,
+  };
+  return { ...told, needs: needsOf(told, now_ms) };
+}
+
+/** Figures of the machine, as its last report has them; null where it does not tell. */
+function machineOf({ machine = {}, now_ms = 0 }: Partial<GatewayReport>) {
+  const { life_used_percent, spare_low, power_low } = machine;
+  return {
+    disk_written_a_day_bytes: machine.written_a_day_bytes ?? null,
+    disk_life_used_percent: life_used_percent ?? null,
+    disk_worn: (life_used_percent ?? spare_low) === undefined ? null : isWorn(machine),
+    temperature_c: machine.temperature_c ?? null,
+    power_low: power_low === undefined ? null : isPowerLow(machine, now_ms),
+  };
+}
+
+function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): FleetNeed[] {
+  const needs: FleetNeed[] = [];
+  const need = (type: FleetNeedType, message: string) => needs.push({ type, message: plainLine(message) });
+  const heard_ms = Math.max(home.last_upload_ms ?? 0, home.last_report_ms ?? 0);
+  if (now_ms - heard_ms > upload_overdue_ms)
+    need(
+      "upload_overdue",
+      `The gateway of home ${home.homeid} has not uploaded since ${dayText(heard_ms)}${home.failure === null ? "" : `: ${home.failure}`}`,
+    );
+  if (home.rivals.length > 0)
+    need(
+      "two_gateways",
+      `${home.rivals.length + 1} gateways upload for home ${home.homeid}: one of them has the wrong token`,
+    );
+  if ((home.differing_days ?? 0) > 0)
+    need("data_differ", `Central holds readings of home ${home.homeid} that its gateway has lost`);
+  if (home.disk_free_bytes !== null && home.disk_free_bytes < disk_low_bytes)
+    need("disk_nearly_full", `The disk of the gateway of home ${home.homeid} is nearly full`);
+  if (home.power_low) need("power_low", `The power supply of the gateway of home ${home.homeid} is too weak`);
+  if (home.disk_worn) need("disk_worn", `The disk of the gateway of home ${home.homeid} is nearly worn out`);
+  if (isHot({ temperature_c: home.temperature_c ?? undefined }))
+    need("gateway_hot", `The gateway of home ${home.homeid} is too hot`);
+  if (home.clock_offset_ms !== null && Math.abs(home.clock_offset_ms) > clock_off_max_ms)
+    need("clock_wrong", `The clock of the gateway of home ${home.homeid} is wrong`);
+  const [conflict] = home.conflicts;
+  if (conflict !== undefined) need("identity_conflict", conflictMessage(home, conflict));
+  for (const subject of home.erased_there)
+    need(
+      "erased_there",
+      `${subject === null ? `Home ${home.homeid}` : `Subject ${subject}`} was erased at the gateway of home ${home.homeid}, and is still here: lintel erase ${subject === null ? `--home ${home.homeid}` : `--subject ${subject}`}`,
+    );
+  for (const { itemname, heard_ms } of home.silent)
+    need(
+      "item_silent",
+      `${itemname} has not been heard ${heard_ms === null ? "yet" : `since ${dayText(heard_ms)}`}`,
+    );
+  for (const { itemname } of home.low_batteries)
+    need("battery_low", `The battery of ${itemname} is nearly empty`);
+  return needs;
+}
+
+/** Without counts and hours: another message would be another alert. */
+function conflictMessage(
+  { homeid, conflicts }: Pick<FleetHome, "homeid" | "conflicts">,
+  { address, why }: FleetHome["conflicts"][number],
+): string {
+  const more = conflicts.length - 1;
+  const others = more === 0 ? "" : `; lintel items conflicts shows ${more} more there`;
+  return `${conflictText({ claimed: { address }, why })} Nothing is recorded of it. At the gateway of home ${homeid}: lintel items accept ${address} if it was reset or replaced, else lintel items refuse ${address}${others}`;
+}
+
+/** Nobody misses what is decommissioned. */
+function isInInventory({ record }: ItemState): boolean {
+  return record.statusname !== itemStatus.decommissioned.statusname;
+}
+
+function isLow(state: ItemState): boolean {
+  const { record, battery_percent, battery_mv, replaced } = state;
+  if (!isInInventory(state) || replaced !== undefined) return false;
+  const kind = record.typename as Kind;
+  return isBatteryLow({ kind, percent: battery_percent, millivolts: battery_mv });
+}
+
+/** The day alone: a message that says the hour would be another alert every time it is made. */
+function dayText(at_ms: number): string {
+  return at_ms === 0 ? "it was set up" : new Date(at_ms).toISOString().slice(0, 10);
+}
+
+/** A night may fail; two in a row are worth a look. */
+export const upload_overdue_ms = 50 * hour_ms;
+const clock_off_max_ms = 60_000;
+
+/** Erasures at central, and who lives where, as far as gateways say that they have erased somebody. */
+export interface Erased {
+  readonly here: readonly Erasure[];
+  /** Homes that the enrollments of subjects name, by subject; those whom central knows nothing of have none. */
+  readonly homesOf: ReadonlyMap<number, readonly (number | null)[]>;
+}
+
+/** For who may not see what was erased. */
+export const nothingErased: Erased = { here: [], homesOf: new Map() };
+
+export async function erasedOf(
+  store: Pick<CentralStore, "erasures" | "recordsWith">,
+  gateways: readonly GatewayRecord[],
+): Promise<Erased> {
+  const asked = gateways.flatMap(({ report }) => (report as Partial<GatewayReport>).erasures ?? []);
+  const subjects = [...new Set(asked.flatMap(({ subject }) => subject ?? []))];
+  if (asked.length === 0) return { here: [], homesOf: new Map() };
+  const known = (await store.recordsWith("subjects", "subjectid", subjects)).map(
+    ({ subjectid }) => subjectid,
+  );
+  const enrollments = await store.recordsWith("project_enrollments", "subjectid", subjects);
+  const homes = Map.groupBy(enrollments, ({ subjectid }) => subjectid);
+  const homeOf = ({ homeid }: StoredRecord) => (typeof homeid === "number" ? homeid : null);
+  return {
+    here: await store.erasures(),
+    homesOf: new Map(known.map((subject) => [Number(subject), (homes.get(subject) ?? []).map(homeOf)])),
+  };
+}
+
+/** Subjects that a gateway has erased and central has not; null is the home. Nobody is named by it who lived in other homes alone. */
+export function unanswered(
+  { erasures: there = [] }: Partial<GatewayReport>,
+  home: number,
+  { here, homesOf }: Erased,
+): (number | null)[] {
+  const asked = new Set(there.map(({ subject }) => subject));
+  const isOpen = (subject: number | null) => {
+    if (here.some((one) => one.subject === subject && (subject !== null || one.home === home))) return false;
+    if (subject === null) return true;
+    const homes = homesOf.get(subject)?.filter((homeid) => homeid !== null);
+    return homes !== undefined && (homes.length === 0 || homes.includes(home));
+  };
+  return [...asked].filter(isOpen);
+}
+
+/** Reads the fleet for whoever looks at it: all of it once for all who look within some seconds, or until something changes. */
+export class FleetReader {
+  readonly #store: CentralStore;
+  readonly #clock: Clock;
+  #kept:
+    | { readonly homes: Promise<FleetHome[]>; readonly changes: number | undefined; readonly at_ms: number }
+    | undefined;
+
+  constructor(options: { store: CentralStore; clock: Clock }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+  }
+
+  /** See `fleetOf`. What is of some homes alone is read each time: it costs as much as these homes. */
+  read(of?: readonly number[]): Promise<FleetHome[]> {
+    const { unix_ms, monotonic_ms } = this.#clock.now();
+    if (of !== undefined) return fleetOf(this.#store, unix_ms, of);
+    const changes = this.#store.changes();
+    const age_ms = monotonic_ms - (this.#kept?.at_ms ?? Number.NEGATIVE_INFINITY);
+    const isSame = changes !== undefined && changes === this.#kept?.changes;
+    if (this.#kept !== undefined && age_ms < (isSame ? same_ms : changed_ms)) return this.#kept.homes;
+    const homes = fleetOf(this.#store, unix_ms);
+    const kept = { homes, changes, at_ms: monotonic_ms };
+    this.#kept = kept;
+    homes.catch(() => {
+      if (this.#kept === kept) this.#kept = undefined;
+    });
+    return homes;
+  }
+}
+
+/** A central that takes in uploads changes all the time: its fleet may be so old. */
+const changed_ms = 10_000;
+/** A home in which nothing has changed may become overdue all the same. */
+const same_ms = 60_000;

@@ -1,0 +1,231 @@
+import type { Static } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Clock } from "../../base/clock.ts";
+import { decodingBounds } from "../../base/json-decoder.ts";
+import type { Log } from "../../base/log.ts";
+import { day_ms } from "../../base/time.ts";
+import type { CentralStore } from "../../store/central/central-store.ts";
+import { defaultQuotas, notesIn, type Quotas } from "../../store/exchange.ts";
+import { encodedBatch } from "../../transfer/batch-codec.ts";
+import { compareDays } from "../../transfer/day-comparison.ts";
+import { homeDay } from "../../transfer/days.ts";
+import { bodyOfFiles, FilesFault, filesInBody, keepFiles } from "../../transfer/kept-files.ts";
+import {
+  BackupsBody,
+  batchHeader,
+  DayQuery,
+  HistoryQuery,
+  homeHeader,
+  positionHeader,
+  type ReportAnswer,
+  ReportBody,
+  syncPath,
+  type VerifyAnswer,
+  VerifyBody,
+  verify_days_max,
+} from "../../transfer/protocol.ts";
+import { batchAnswer, emptyAnswer, jsonAnswer, jsonAnswers } from "../../transfer/sync-answers.ts";
+import { type App, type AppContext, authorised } from "../../web/server/elysia-app.ts";
+import { HttpError } from "../../web/server/http-errors.ts";
+import { queryReader } from "../../web/server/parameters.ts";
+import { jsonForm } from "../../web/server/request-body.ts";
+import { namesTag } from "../../web/server/responses.ts";
+import { fleetOf } from "../fleet/fleet.ts";
+import { type AdmissionBounds, AdmissionQueue, type HomeCall, inTurn } from "./admission-queue.ts";
+import { HomeAllowances, ReceivedCounts, withinAllowance } from "./home-allowances.ts";
+import {
+  answerToHeld,
+  batchForm,
+  dayForm,
+  heldOfDay,
+  repairDay,
+  requireOwn,
+  takeBatch,
+} from "./received-batches.ts";
+import { homeRecordsOf } from "./records-of-home.ts";
+
+/** Central's side of sync. */
+export interface Receiver {
+  readonly app: App;
+  readonly counts: ReceivedCounts;
+  readonly queue: AdmissionQueue;
+  readonly allowances: HomeAllowances;
+}
+
+/**
+ * Central's routes for the gateways of all homes; a gateway reads and writes only its own home.
+ *
+ * @param options.version of this program, told to gateways
+ */
+export function receiverOf({
+  store,
+  clock,
+  version,
+  quotas = defaultQuotas,
+  log,
+  ...admission
+}: {
+  store: CentralStore;
+  clock: Clock;
+  version: string;
+  quotas?: Quotas;
+  log?: Log;
+} & Partial<AdmissionBounds>): Receiver {
+  const allowances = new HomeAllowances({ quotas, clock });
+  const counts = new ReceivedCounts((home, readings) =>
+    log?.warn(
+      `home ${home} has sent ${readings} readings of a time that was erased, and they are not kept: a gateway that uploads erases them too (said once a home)`,
+    ),
+  );
+  const queue = new AdmissionQueue({ clock, ...admission });
+  const parts = { store, clock, version, allowances, counts, queue };
+  const routes = (context: AppContext) =>
+    new Elysia({ prefix: syncPath })
+      .use(jsonAnswers)
+      .use(homeRoutes(parts, context))
+      .use(fleetRoute(parts, context));
+  return {
+    app: {
+      name: "sync",
+      prefix: `${syncPath}/`,
+      body_bytes_max: drained_factor * decodingBounds.homeFiles.sent_bytes_max,
+      routes,
+    },
+    allowances,
+    counts,
+    queue,
+  };
+}
+
+type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
+  readonly store: CentralStore;
+  readonly clock: Clock;
+  readonly version: string;
+};
+
+/** Routes for sync tokens that are bound to a home, each request in its turn. */
+function homeRoutes(parts: Parts, context: AppContext) {
+  const forms = {
+    report: jsonForm(ReportBody, decodingBounds.report),
+    verify: jsonForm(VerifyBody, decodingBounds.digests),
+    backups: jsonForm(BackupsBody, decodingBounds.homeFiles),
+  };
+  return new Elysia()
+    .use(authorised(["sync"], context))
+    .derive(({ headers, token }) => {
+      const home = context.authorization.homeOf(token);
+      requireHome(headers[homeHeader.toLowerCase()], home);
+      return { home };
+    })
+    .post("/report", inTurn(parts, forms.report, report), unread)
+    .post("/batches", inTurn(parts, batchForm, takeBatch), {
+      ...unread,
+      beforeHandle: ({ headers, home }) => answerToHeld(headers[batchHeader.toLowerCase()], home, parts),
+    })
+    .post("/verify", inTurn(parts, forms.verify, verify), unread)
+    .put("/days", inTurn(parts, dayForm, repairDay), { ...unread, query: queryReader(DayQuery) })
+    .get("/days", inTurn(parts, null, heldOfDay), { query: queryReader(DayQuery) })
+    .get("/roster", inTurn(parts, null, homeRecords))
+    .put("/backups", inTurn(parts, forms.backups, keepBackups), unread)
+    .get("/backups", inTurn(parts, null, backups))
+    .get("/history", inTurn(parts, null, history), { query: queryReader(HistoryQuery) });
+}
+
+/** Elysia would read a body before the token is known. */
+const unread = { parse: "none" } as const;
+
+/** GET /fleet: which homes need a visit, and why; for administrators. */
+function fleetRoute({ store }: Parts, context: AppContext) {
+  return new Elysia()
+    .use(authorised(["admin"], context))
+    .get("/fleet", ({ now_ms }) => fleetOf(store, now_ms));
+}
+
+/** @throws HttpError where the gateway says that it is in another home than its token: nothing of either may get to the other */
+function requireHome(said: string | undefined, home: number): void {
+  if (said !== undefined && said !== String(home))
+    throw new HttpError("home_other", { home, gateway_home: said }, {}, { reason: "home", held_seq: 0 });
+}
+
+/** Keeps what a gateway says of itself, and answers how far its readings and notes are held. */
+async function report(
+  { home, now_ms, body: { epochs, condition, report } }: HomeCall<ReportBody>,
+  parts: Parts,
+): Promise<ReportAnswer> {
+  const { store, version } = parts;
+  const names = epochs.map(({ epoch }) => epoch);
+  await requireOwn(store, names, home);
+  // The last epoch is the one that the gateway numbers by now.
+  const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};
+  const as_of = { last_seq, day: homeDay(report.timezone, now_ms) };
+  const note = { epoch, health: condition, report, as_of };
+  await withinAllowance(parts, { home, quota: "notes", amount: notesIn(condition) }, () =>
+    store.noteReport(note, { home, at_ms: now_ms }),
+  );
+  const held = await store.held(names);
+  return {
+    home,
+    now_ms,
+    version,
+    epochs: held.map(({ epoch, held_seq, held_note }) => ({ epoch, held_seq, held_note })),
+  };
+}
+
+/** The days of a gateway that differ from the readings held here. */
+async function verify({ home, now_ms, body }: HomeCall<VerifyBody>, { store }: Parts): Promise<VerifyAnswer> {
+  const { digests, ...request } = body;
+  const { from_ms, before_ms } = request;
+  const days = (before_ms - from_ms) / day_ms;
+  if (from_ms % day_ms !== 0 || !Number.isInteger(days) || days < 1 || days > verify_days_max)
+    throw new HttpError("body_unsuitable", {
+      fault: `from_ms and before_ms must be 1 to ${verify_days_max} whole days apart, UTC`,
+    });
+  await requireOwn(store, [request.epoch], home);
+  return { differing: await compareDays(store, { request, digests }, { home, at_ms: now_ms }) };
+}
+
+/** The programme's records for the home, as an import document; 304 to a gateway that has them already. */
+async function homeRecords({ home, request: { headers } }: HomeCall, { store }: Parts): Promise<Response> {
+  const { body, etag } = await homeRecordsOf(store, home);
+  return namesTag(headers.get("if-none-match"), etag)
+    ? new Response(null, { status: 304, headers: { ETag: etag } })
+    : jsonAnswer(body, headers.get("accept-encoding") ?? undefined, { ETag: etag });
+}
+
+/** Keeps files of a home, each in the place of the one of its name before. */
+async function keepBackups({ home, body }: HomeCall<BackupsBody>, { store }: Parts): Promise<Response> {
+  try {
+    await keepFiles(store, home, filesInBody(body));
+  } catch (thrown) {
+    if (thrown instanceof FilesFault) throw new HttpError("body_unsuitable", { fault: thrown.message });
+    throw thrown;
+  }
+  return emptyAnswer();
+}
+
+/** The files that are kept of a home. */
+async function backups({ home }: HomeCall, { store }: Parts): Promise<BackupsBody> {
+  return bodyOfFiles(await store.backups(home));
+}
+
+/** Readings of the items that are in the home now, batch by batch, for a box that is restored. */
+async function history(
+  { home, query: { from, seq, at } }: HomeCall<undefined, Static<typeof HistoryQuery>>,
+  { store }: Parts,
+): Promise<Response> {
+  const after = seq === undefined || at === undefined ? undefined : { seq, at };
+  const made = await encodedBatch((readings_max) =>
+    store.history({ home, from_ms: from, after, readings_max }),
+  ).catch((thrown) => {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    throw new HttpError("parameter_malformed", {
+      parameter: "at",
+      expected: "as the answer before named it",
+    });
+  });
+  if (made === undefined) return emptyAnswer();
+  return batchAnswer(made.bytes, { [positionHeader]: `${made.position.seq} ${made.position.at}` });
+}
+
+/** Up to this many times the largest body is read and thrown away, so that a client that sends too much is told why; more is cut off. */
+const drained_factor = 4;

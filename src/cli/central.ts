@@ -1,0 +1,229 @@
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Clock } from "../base/clock.ts";
+import { messageOf, OperatorError } from "../base/errors.ts";
+import { GuardedClock } from "../base/guarded-clock.ts";
+import type { Log } from "../base/log.ts";
+import { startCentral } from "../central/central.ts";
+import { readGatewayList } from "../config/gateway-list.ts";
+import {
+  onlyForOwn,
+  plainHttpWarning,
+  type TlsFiles,
+  type TlsSetting,
+  tlsSettingOf,
+} from "../config/server-access.ts";
+import { defaultQuotas, type Quotas } from "../store/exchange.ts";
+import { databasePath, watchFile } from "../store/sqlite/connection.ts";
+import { requireListenable, type SettingNames } from "../web/server/listening.ts";
+import { defineMove } from "./central-move.ts";
+import { addHelp, type CommandContext, listenAddress, nameList, wholeNumber } from "./command.ts";
+import { serve, serverLog } from "./serving.ts";
+import {
+  type CentralPlace,
+  centralPlace,
+  databaseVariable,
+  defaultCentralData,
+  openCentral,
+} from "./store-place.ts";
+
+/** `lintel central`: takes in the uploads of every home and serves them, until a signal stops it. */
+export function define(command: Command, context: CommandContext): void {
+  command.enablePositionalOptions();
+  defineMove(command, context);
+  addHelp(command, {
+    examples: {
+      "lintel central --data /srv/lintel": "on SQLite: right for some hundred homes",
+      "lintel central --database postgres://lintel@localhost/lintel": "an empty database is set up",
+      "lintel central --tls self-signed --tls-names central.example":
+        "gateways are given the PEM file that the log names",
+      "lintel token create home-12 --scope sync --home 12 --data /srv/lintel": "lets a home upload",
+      "lintel central --data /srv/lintel --gateways gateways.toml": "goes to gateways that it can reach",
+      "lintel central move --from /srv/lintel --to postgres://lintel@localhost/lintel":
+        "moves all of it to another database",
+    },
+    notes: [
+      'Gateways upload to its address: [upload] url = "https://this-machine:8090". Serve TLS, here or before it:',
+      "tokens and people's data travel. The log goes to standard error; SIGINT and SIGTERM stop it cleanly.",
+      'gateways.toml: every = "1h", then for each a [[gateway]] with home, url, token_file and, if need be, certificate.',
+      `A password in --database is seen by everybody on the machine: put the URL into $${databaseVariable}.`,
+    ],
+    exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
+  });
+  command
+    .option("--port <n>", "port of API and uploads; 0 takes a free one", wholeNumber(0, 65_535), 8090)
+    .option("--listen <address>", "address of this machine that it listens on", listenAddress, "0.0.0.0")
+    .option("--data <dir>", `keep everything in this directory, on SQLite (default: ${defaultCentralData})`)
+    .option(
+      "--database <url>",
+      `keep everything in this PostgreSQL database instead (default: $${databaseVariable})`,
+    );
+  addTlsOptions(command)
+    .option("--gateways <file>", "also read the gateways that this file lists, as docs/central.md says")
+    .option(
+      "--quota <name=n>",
+      `what one home may have here, or send a day, instead of ${quotaList}; may be repeated`,
+      quota,
+      {},
+    )
+    .option("--realm <name>", "named in the challenge to who has no token", "lintel")
+    .option("--metrics", "serve metrics at /metrics to holders of read or admin tokens")
+    .option("--json", "print one line of JSON when ready: url, dashboard")
+    .action((options: CentralCommandOptions) => central(options, context));
+}
+
+interface CentralCommandOptions extends CentralTlsOptions {
+  readonly port: number;
+  readonly listen: string;
+  readonly data?: string;
+  readonly database?: string;
+  readonly gateways?: string;
+  readonly quota: Partial<Quotas>;
+  readonly realm: string;
+  readonly metrics?: boolean;
+  readonly json?: boolean;
+}
+
+async function central(options: CentralCommandOptions, context: CommandContext): Promise<void> {
+  const { terminal, clock } = context;
+  const place = centralPlace(options);
+  const directory = "directory" in place ? place.directory : undefined;
+  const tls = tlsSettingFor(options);
+  const gateways = options.gateways === undefined ? undefined : readGatewayList(options.gateways);
+  const listen = { hostname: options.listen, port: options.port };
+  const log = serverLog(context, "info");
+  const guarded = directory === undefined ? undefined : new GuardedClock({ clock, directory });
+  const stopKeeping = guarded?.keep((thrown) => log.warn(`the time is not kept: ${messageOf(thrown)}`));
+  await serve({
+    context,
+    log,
+    start: async (onFailure) => {
+      await requireListenable({ ...listen, settings });
+      const store = await openCentral(place, { clock, log: log.named("store"), onFailure });
+      const stopWatching = watchDatabase(directory, clock, (fault) => {
+        log.error(fault.message);
+        onFailure(fault);
+      });
+      const started = await startCentral({
+        store,
+        listen,
+        settings,
+        realm: options.realm,
+        tls: tls && (() => tlsFilesFor(tls, options, { place, clock: guarded ?? clock, log })),
+        metrics: options.metrics === true,
+        directory,
+        gateways,
+        quotas: options.quota,
+        clock,
+        log,
+      });
+      const { url, dashboard } = started;
+      if (options.json) terminal.printJson({ url, dashboard });
+      log.info(`serving ${url} from ${directory ?? "PostgreSQL"}`);
+      if (gateways !== undefined)
+        log.info(`reading ${gateways.gateways.length} gateways every ${gateways.every_ms / 60_000} minutes`);
+      const warning = plainHttpWarning(listen, tls, plainHttp);
+      if (warning !== undefined) log.warn(warning);
+      return {
+        url,
+        alive: () => started.alive(),
+        stop: async () => {
+          stopWatching();
+          await started.stop();
+        },
+      };
+    },
+  }).finally(() => stopKeeping?.());
+}
+
+/** As the options have them. */
+const settings: SettingNames = {
+  address: "--listen",
+  port: "--port",
+  certificate: "--tls-certificate",
+  key: "--tls-key",
+};
+
+/** Calls `onGone` when the file of central's database is removed: readings that it confirmed after that would be lost. */
+function watchDatabase(
+  directory: string | undefined,
+  clock: Clock,
+  onGone: (fault: OperatorError) => void,
+): () => void {
+  if (directory === undefined) return () => {};
+  return watchFile({ path: databasePath(directory), clock, interval_ms: data_watch_ms, onGone });
+}
+
+const data_watch_ms = 1_000;
+
+const plainHttp = {
+  name: "central serves",
+  remedy: "give --tls self-signed, or --tls-certificate and --tls-key, or --listen 127.0.0.1 behind a proxy",
+} as const;
+
+const quotaList = Object.entries(defaultQuotas)
+  .map(([name, most]) => `${name}=${most}`)
+  .join(" ");
+
+function quota(text: string, before: Partial<Quotas>): Partial<Quotas> {
+  const [, name = "", most = ""] = /^(\w+)=(\d{1,12})$/.exec(text) ?? [];
+  if (!Object.hasOwn(defaultQuotas, name) || Number(most) < 1)
+    throw new InvalidArgumentError(
+      `It must be a quota and a whole number from 1, such as one of ${quotaList}.`,
+    );
+  return { ...before, [name]: Number(most) };
+}
+
+/** The options for central's TLS, as a command received them. */
+export interface CentralTlsOptions {
+  readonly tlsCertificate?: string;
+  readonly tlsKey?: string;
+  readonly tls?: "self-signed";
+  readonly tlsNames?: readonly string[];
+  readonly tlsDirectory?: string;
+}
+
+export function addTlsOptions(command: Command): Command {
+  return command
+    .option("--tls-certificate <file>", "serve TLS with this certificate, PEM; needs --tls-key")
+    .option("--tls-key <file>", "its key, PEM")
+    .addOption(
+      new Option("--tls <kind>", "serve TLS with a certificate that is made at the first start").choices([
+        "self-signed",
+      ]),
+    )
+    .option(
+      "--tls-names <names>",
+      "host names and addresses by which homes reach it, besides the machine's own, with commas between",
+      nameList,
+    )
+    .option(
+      "--tls-directory <dir>",
+      `keep that certificate here (default: the data directory; with --database ${defaultCentralData})`,
+    );
+}
+
+/** @throws OperatorError where the options for TLS contradict each other */
+export function tlsSettingFor(options: CentralTlsOptions): TlsSetting | undefined {
+  const { tls, tlsNames, tlsDirectory, tlsCertificate, tlsKey } = options;
+  const given = { tls, tls_names: tlsNames, tls_certificate: tlsCertificate, tls_key: tlsKey };
+  const nameOf = (key: string) => `--${key.replace("_", "-")}`;
+  const setting = tlsSettingOf(given, { directory: "", nameOf });
+  if (setting !== undefined && "what" in setting) throw new OperatorError(setting.what, setting.remedy);
+  if (tlsDirectory !== undefined && tls === undefined)
+    throw new OperatorError(...onlyForOwn(nameOf("tls_directory"), nameOf("tls")));
+  return setting;
+}
+
+/** The files that are given, or central's own, which are in its data directory unless an option names another. */
+export async function tlsFilesFor(
+  tls: TlsSetting,
+  { listen, tlsDirectory }: CentralTlsOptions & { readonly listen: string },
+  { place, clock, log }: { place: CentralPlace; clock: Clock; log: Log },
+): Promise<TlsFiles> {
+  if ("certificate" in tls) return tls;
+  const { tlsFilesOf } = await import("../web/server/self-signed.ts");
+  const ofData = "directory" in place ? place.directory : defaultCentralData;
+  const directory = tlsDirectory === undefined ? ofData : resolve(tlsDirectory);
+  return tlsFilesOf(tls, { directory, directorySetting: "--tls-directory", listen, clock, log });
+}

@@ -1,0 +1,196 @@
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { OperatorError } from "../base/errors.ts";
+import type { ReadingNumber } from "../domain/reading.ts";
+import { seriesNames, seriesOf } from "../domain/series.ts";
+import { HomeZones } from "../export/home-zones.ts";
+import { citationOf } from "../export/package/package-contents.ts";
+import { type PackageForm, writePackage } from "../export/package/write-package.ts";
+import {
+  epochsAt,
+  epochsHere,
+  erasedOf,
+  inventory,
+  packageAt,
+  withMissing,
+} from "../export/package-readings.ts";
+import { absences } from "../export/standards/write-standard.ts";
+import { StoreReadings } from "../export/store-readings.ts";
+import { type Format, fileOf, writeSeries } from "../export/table-file.ts";
+import type { Store } from "../store/store.ts";
+import { Answering } from "../web/api/answering.ts";
+import { addHelp, type CommandContext } from "./command.ts";
+import {
+  type AskedAt,
+  addAtOption,
+  addFileOptions,
+  addIdentifierOptions,
+  compared,
+  type FileOptions,
+  formatOf,
+  type IdentifierOptions,
+  momentsOf,
+  pseudonymsOf,
+  requireSameKey,
+  spanOf,
+  withAt,
+} from "./package-options.ts";
+import { drawBar, interruptible } from "./progress.ts";
+import { addStoreOptions, type StoreOptions } from "./store-place.ts";
+import { printTable } from "./terminal-text.ts";
+import { withStore } from "./with-store.ts";
+
+/** `lintel export`: the data package of `lintel fetch`, straight from a store. */
+export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel export --format parquet --output /media/usb": "everything, onto a stick",
+      "lintel export --series wirelesssensor_events --output sensors.csv":
+        "one series, one file, nothing else",
+      "lintel export --at ./lintel-data --output again": "the readings of a package again, byte for byte",
+      "lintel export --series scale_weights --since 2026-11-01 --items bath-scale": "this month's",
+    },
+    notes: [
+      "The gateway may be running. A file has every reading once that was on disk when it was begun.",
+      "The files are those of lintel fetch: docs/download.md says what is in them.",
+    ],
+    exits: {
+      1: "--at: not all of those readings are here; which ones is said",
+      130: "interrupted: files that were finished are kept",
+    },
+  });
+  addStoreOptions(addIdentifierOptions(addAtOption(addFileOptions(command)), ""))
+    .option("--output <path>", "a directory, or for one series the file itself", "lintel-data")
+    .option("--json", "print the files with their rows as JSON")
+    .action(async (given: ExportOptions) => {
+      const isGiven = (name: string) => command.getOptionValueSource(name) === "cli";
+      const { options, asked } = await withAt(given, isGiven);
+      return exportAll(options, asked, context);
+    });
+}
+
+interface ExportOptions extends FileOptions, IdentifierOptions, StoreOptions {
+  readonly at?: string;
+  readonly output: string;
+}
+
+interface Exported {
+  readonly files: readonly { readonly file: string; readonly rows: number }[];
+  /** Absent where it is one file of one series. */
+  readonly package?: Parameters<typeof compared>[0];
+}
+
+async function exportAll(
+  options: ExportOptions,
+  asked: AskedAt | undefined,
+  context: CommandContext,
+): Promise<void> {
+  const { terminal } = context;
+  const pseudonyms = pseudonymsOf(options, terminal);
+  requireSameKey(asked, pseudonyms);
+  const interrupted = "Interrupted: only the files that were finished are there.";
+  const done = await interruptible(context, { interrupted }, (stop) =>
+    withStore(options, context, (store) =>
+      writeFrom(store, { ...options, at: asked?.epochs, pseudonyms, stop }, context),
+    ),
+  );
+  if (done === undefined) return;
+  const { files, package: written } = done;
+  const again = asked && written && compared(written, asked);
+  const citation = written && citationOf(written.contents);
+  if (options.json) terminal.printJson({ files, citation, ...again });
+  else {
+    printTable(terminal, { file: ({ file }) => file, rows: ({ rows }) => rows }, files);
+    if (citation !== undefined) terminal.print(`\nTo cite it: ${citation}`);
+    for (const line of again?.lines ?? []) terminal.print(line);
+  }
+  if (again?.same === false) context.exitWith(1);
+}
+
+/** Writes the files of a store, or the one that is named. */
+async function writeFrom(
+  store: Store,
+  options: Omit<ExportOptions, "at"> &
+    Pick<PackageForm, "pseudonyms" | "stop"> & { readonly at: readonly ReadingNumber[] | undefined },
+  { terminal, clock }: CommandContext,
+): Promise<Exported> {
+  const { stamp, timezone, series, pseudonyms, stop, at } = options;
+  const { format, standard } = formatOf(options);
+  const span = spanOf(options);
+  const single = standard === undefined ? singleFile({ ...options, format }) : undefined;
+  const answers = new Answering({ store, clock });
+  const { epoch, items: overviews } = await store.overview();
+  const items = await inventory(answers, options.items, pseudonyms);
+  const counted = overviews.flatMap((item) => item.series);
+  // Readings of all time: with a span it is the most there can be.
+  const total = counted
+    .filter((one) => series?.includes(one.series) ?? true)
+    .reduce((sum, { count }) => sum + count, 0);
+  let done = 0;
+  const onRows = (count: number) => {
+    done += count;
+    drawBar(terminal, { done, total, words: `${done} readings` });
+  };
+  const directory = resolve(options.output);
+  const form: PackageForm = {
+    ...{ directory, format, standard, stamp, timezone, span, series, clock, stop, pseudonyms },
+    asked: momentsOf(options),
+  };
+  const zones = await HomeZones.of(answers, { timezone, items });
+  for (const warning of zones.warnings) terminal.say(warning);
+  const here = await epochsHere(answers);
+  const epochs = epochsAt(here, at, "this store");
+  const others = at === undefined ? "all" : "none";
+  const readings = new StoreReadings({ store, span, zones, epochs, others });
+  if (single !== undefined) {
+    const own = items.filter(({ typename }) => typename === seriesOf(single.series).kind);
+    pseudonyms?.order(own);
+    const rows = await writeSeries({ ...form, ...single, items: own, readings, zones, onRows });
+    return { files: [{ file: fileOf(single.path, format), rows }] };
+  }
+  const origin = { command: "lintel export", name: `the store with epoch ${epoch}` };
+  const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
+  const told = () => packageAt(readings, epochs, items, { series, names: options.items, pseudonyms });
+  const written = await writePackage({
+    ...{ ...form, answers, readings, items, zones, origin, onStep, onRows },
+    at: epochs.length === 0 ? undefined : told,
+  });
+  for (const sentence of written.standard === undefined ? [] : absences(written.standard))
+    terminal.say(sentence);
+  const asksForAll = [series, options.items, options.since, options.until].every((one) => one === undefined);
+  const tables = Object.entries(written.files).map(([name, { rows }]) => ({
+    file: fileOf(join(directory, name), format),
+    rows,
+  }));
+  const inStandard = Object.entries(written.standard?.files ?? {}).map(([path, rows]) => ({
+    file: join(directory, path),
+    rows,
+  }));
+  return {
+    files: [...tables, ...inStandard],
+    package: {
+      contents: written.contents,
+      epochs: withMissing(epochs, readings, { asksForAll }),
+      erased: erasedOf(here, epochs),
+    },
+  };
+}
+
+/** The one series that goes into the one file that is named, whose path is without its ending; undefined where a directory is named. */
+function singleFile({
+  output,
+  format,
+  series = seriesNames,
+}: Pick<ExportOptions, "output" | "series"> & { readonly format: Format }) {
+  const path = resolve(output);
+  const ending = `.${format}`;
+  if (!path.endsWith(ending) || statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  const [one, ...others] = series;
+  if (one === undefined || others.length > 0)
+    throw new OperatorError(
+      `${output} is one file, and ${series.length} series are asked for`,
+      "give --output a directory, or name one series",
+    );
+  return { series: one, path: path.slice(0, -ending.length) };
+}

@@ -1,0 +1,154 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Command } from "commander";
+import { OperatorError } from "../base/errors.ts";
+import { recordTypes } from "../domain/records/record-table.ts";
+import { savedPackage } from "../export/package-readings.ts";
+import { ControlClient } from "../gateway/control-client.ts";
+import { type ImportProgress, importFiles } from "../import/file-import.ts";
+import { emptyStore, type ImportStore } from "../import/import-ledger.ts";
+import { faultText, ImportRefused } from "../import/record-files.ts";
+import type { Imported, RecordChanges } from "../store/inventory/record-store.ts";
+import { databasePath } from "../store/sqlite/connection.ts";
+import { addHelp, type CommandContext } from "./command.ts";
+import { drawBar } from "./progress.ts";
+import { addFillingOptions, type StoreOptions, storePlace } from "./store-place.ts";
+import type { Terminal } from "./terminal.ts";
+import { printTable, type TableColumns } from "./terminal-text.ts";
+import { mayMake, withStore } from "./with-store.ts";
+
+/** `lintel import`: takes the programme's records into a store. */
+export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel import programme.json": '{"items": [{…}, …], "subjects": [{…}, …], …}',
+      "lintel import items.csv homes.csv": "a first row with the names of the fields",
+      "lintel import --dry-run programme.ndjson": '{"record": "items", …} a line',
+    },
+    notes: [
+      "Files given together are one import: all of it is taken in, or none.",
+      `Records: ${recordTypes.join(", ")}.`,
+    ],
+  });
+  command.argument("<files...>", "records as JSON, NDJSON or CSV; a CSV file is named after its records");
+  addFillingOptions(command)
+    .option("--dry-run", "say what would change, and change nothing")
+    .option("--json", "print what changed, or the faults, as JSON")
+    .action((files: string[], options: ImportCommandOptions) => importRecords(files, options, context));
+}
+
+interface ImportCommandOptions extends StoreOptions {
+  readonly dryRun?: boolean;
+}
+
+async function importRecords(
+  files: readonly string[],
+  options: ImportCommandOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { terminal } = context;
+  const dryRun = options.dryRun === true;
+  await requireNames(files);
+  try {
+    const imported = await intoStore(files, dryRun, options, context);
+    if (options.json) terminal.printJson({ dry_run: dryRun, changes: imported.changes });
+    else sayChanges(imported, dryRun, terminal);
+  } catch (thrown) {
+    if (!(thrown instanceof ImportRefused)) throw thrown;
+    sayFaults(thrown, terminal);
+    if (options.json) terminal.printJson({ fault_count: thrown.count, faults: thrown.faults });
+    context.exitWith(exit_faults);
+  }
+}
+
+/** @throws OperatorError for files of a package without identifiers: its numbers would become an inventory of nobody. */
+async function requireNames(files: readonly string[]): Promise<void> {
+  for (const folder of new Set(files.map((file) => dirname(file)))) {
+    const saved = await savedPackage(folder).catch(() => undefined);
+    if (saved?.made.key !== undefined)
+      throw new OperatorError(
+        `${folder} is a package without identifiers: its numbers are no inventory's`,
+        "import one that was written with --identifiers",
+      );
+  }
+}
+
+async function intoStore(
+  files: readonly string[],
+  dryRun: boolean,
+  options: StoreOptions,
+  context: CommandContext,
+): Promise<Imported> {
+  const take = async (store: ImportStore, dry: boolean) => {
+    try {
+      return await importFiles({ files, store, dryRun: dry, onProgress: progressBar(context) });
+    } finally {
+      context.terminal.progress("");
+    }
+  };
+  const place = storePlace(options);
+  const create = mayMake(options);
+  if ("directory" in place && !existsSync(databasePath(place.directory))) {
+    // A store is made only for files that are known to be right.
+    const imported = await take(emptyStore, true);
+    if (dryRun) return imported;
+  }
+  const imported = await withStore(options, context, (store) => take(store, dryRun), { create });
+  // A gateway that cannot be told finds out by itself, within seconds.
+  if ("directory" in place) await new ControlClient(place.directory).admissionsChanged().catch(() => {});
+  return imported;
+}
+
+/** A bar at the foot of a terminal, for files that take a moment. */
+function progressBar({ terminal, clock }: CommandContext): (progress: ImportProgress) => void {
+  let drawn_ms = Number.NEGATIVE_INFINITY;
+  return ({ bytesRead: done, bytesTotal: total, records }) => {
+    const now_ms = clock.now().monotonic_ms;
+    if (total < progress_bytes_min || (now_ms - drawn_ms < redraw_ms && done < total)) return;
+    drawn_ms = now_ms;
+    const step = done < total ? "reading" : "taking in";
+    drawBar(terminal, { done, total, words: `${step} ${records.toLocaleString("en")} records` });
+  };
+}
+
+function sayChanges({ changes }: Imported, dryRun: boolean, terminal: Terminal): void {
+  const rows = Object.entries(changes);
+  if (rows.length === 0) {
+    terminal.say("The files hold no records.");
+    return;
+  }
+  printTable(terminal, columns, rows);
+  const adopted = Object.values(changes).reduce((sum, change: RecordChanges) => sum + change.adopted, 0);
+  const { dim } = terminal.errorColours;
+  if (adopted > 0) {
+    terminal.say(
+      dim(
+        `${adopted} of the items ${adopted === 1 ? "is a device" : "are devices"} heard before; the readings are kept.`,
+      ),
+    );
+  }
+  if (dryRun) terminal.say(dim("This was a dry run: nothing has changed."));
+}
+
+const columns: TableColumns<[type: string, changes: RecordChanges]> = {
+  record: ([type]) => type,
+  added: ([, { added }]) => added,
+  updated: ([, { updated }]) => updated,
+  unchanged: ([, { unchanged }]) => unchanged,
+};
+
+function sayFaults({ count, faults }: ImportRefused, terminal: Terminal): void {
+  const shown = faults.slice(0, faults_shown_max);
+  for (const fault of shown) terminal.say(faultText(fault));
+  const rest = count - shown.length;
+  const more = rest > 0 ? `, ${rest.toLocaleString("en")} of them not shown` : "";
+  const { red } = terminal.errorColours;
+  terminal.say(
+    `${red("lintel:")} ${count.toLocaleString("en")} ${count === 1 ? "fault" : "faults"}${more}: nothing was imported, correct the ${count === 1 ? "line" : "lines"} and import again`,
+  );
+}
+
+const exit_faults = 2;
+const faults_shown_max = 100;
+const progress_bytes_min = 4_000_000;
+const redraw_ms = 100;

@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
+import { OperatorError } from "../../base/errors.ts";
+import { systemctl } from "../doctor/system-checks.ts";
+
+/** Why systemd does not start the gateway of this configuration; undefined where it does. */
+export function whyNoService(configuration: string): string | undefined {
+  if (!existsSync("/run/systemd/system")) return "systemd does not run here";
+  if (resolve(configuration) !== unit_configuration) return `lintel.service reads ${unit_configuration}`;
+  if (systemctl("show", gateway, "--property=LoadState", "--value") !== "loaded")
+    return "lintel.service is not installed";
+  return undefined;
+}
+
+/** Work that a configuration has the box do each night. */
+export interface Nightly {
+  /** The time of uploads; absent: none. */
+  readonly upload_at: string | undefined;
+  readonly updates: boolean;
+}
+
+/** Has the gateway start with the machine, and what it does each night; nothing else is done by night. @throws OperatorError */
+export async function enableServices({ upload_at, updates }: Nightly): Promise<void> {
+  placeUploadTime(upload_at);
+  await must("daemon-reload");
+  await must("enable", gateway);
+  await setEnabled(upload_at !== undefined, uploadTimer);
+  await setEnabled(updates, ...updateUnits);
+}
+
+async function setEnabled(wanted: boolean, ...units: string[]): Promise<void> {
+  if (wanted) await must("enable", ...units);
+  else if (units.some((unit) => systemctl("is-enabled", unit) === "enabled"))
+    await must("disable", "--now", ...units);
+}
+
+/** Starts the gateway and waits until it is ready; one that runs is started anew where something has changed. @throws OperatorError */
+export async function startServices({ upload_at, updates }: Nightly, changed: boolean): Promise<void> {
+  if (upload_at !== undefined) await must(changed ? "restart" : "start", uploadTimer);
+  if (updates) await must("start", updateTimer);
+  await must(changed ? "restart" : "start", gateway);
+}
+
+/** The timer has 02:00 by itself; another time stands in a file of its own. */
+function placeUploadTime(at: string | undefined): void {
+  if (at === undefined || at === default_at) {
+    rmSync(upload_time, { force: true });
+    return;
+  }
+  const text = `# Written by lintel setup: [upload] at.\n[Timer]\nOnCalendar=\nOnCalendar=*-*-* ${at}:00\n`;
+  if (readIfThere(upload_time) === text) return;
+  mkdirSync(dirname(upload_time), { recursive: true, mode: 0o755 });
+  writeDurably(upload_time, text);
+}
+
+async function must(...words: string[]): Promise<void> {
+  const child = Bun.spawn(["systemctl", ...words], { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+  const [said, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  if (code === 0) return;
+  const unit = words.at(-1) ?? "";
+  throw new OperatorError(
+    `systemctl ${words.join(" ")} failed (${said.trim().split("\n")[0] ?? ""})`,
+    unit.includes(".") ? `journalctl -u ${unit} -n 20 says why; then run this again` : "run this as root",
+  );
+}
+
+const gateway = "lintel.service";
+const uploadTimer = "lintel-upload.timer";
+const updateTimer = "lintel-update.timer";
+/** The one looks for releases, the other goes on with a trial after a power cut. */
+const updateUnits = [updateTimer, "lintel-update-resume.service"] as const;
+const default_at = "02:00";
+const unit_configuration = "/etc/lintel/lintel.toml";
+const upload_time = "/etc/systemd/system/lintel-upload.timer.d/lintel-setup.conf";

@@ -1,4 +1,0 @@
-declare module "*.toml" {
-  const text: string;
-  export default text;
-}

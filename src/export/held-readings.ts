@@ -1,0 +1,267 @@
+import { Database, SQLiteError } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { messageOf, OperatorError } from "../base/errors.ts";
+import { type ClockWord, clockWords, Provenance, type ReadingNumber } from "../domain/reading.ts";
+import type { Item } from "../domain/records/item.ts";
+import { type SeriesName, seriesTable, type Value } from "../domain/series.ts";
+import type { ReadingSource } from "./columns.ts";
+import type { EpochTally, NumberSpan } from "./package-readings.ts";
+
+/** A series of one item, which is known by its itemid. */
+export interface SeriesOfItem {
+  readonly series: SeriesName;
+  readonly item: number;
+}
+
+/** A reading as it is held: stamp in unix milliseconds, the values in the order of the series' fields, then `homeid` and `clock`. */
+export type HeldRow = readonly [stamp_ms: number, ...values: Value[]];
+
+/**
+ * Readings that a download has received so far, in one SQLite file beside the result. A page and the place where the
+ * download goes on are one transaction. So the file always holds a complete beginning of the series, however the
+ * program ends. The file is locked while it is open. No received reading is dropped.
+ *
+ * Where a series had to be received again from the beginning, that is another round. A reading that several rounds have
+ * received is held once: of equal readings there are as many as the round with the most of them had.
+ */
+export class HeldReadings implements ReadingSource {
+  readonly #database: Database;
+  readonly #path: string;
+  #others: "all" | "none" = "all";
+
+  /**
+   * @param binding what the download is of; the same file serves no other
+   * @throws OperatorError when the file can't be used, another program uses it, or it is of another download
+   */
+  constructor(path: string, binding: Readonly<Record<string, string>>) {
+    this.#path = path;
+    this.#database = this.#doing(() => {
+      mkdirSync(dirname(path), { recursive: true });
+      return new Database(path, { create: true, readwrite: true, strict: true });
+    });
+    try {
+      // Exclusive: two downloads into one directory would tear each other's pages.
+      this.#database.run("PRAGMA locking_mode = EXCLUSIVE");
+      this.#database.run("PRAGMA journal_mode = WAL");
+      this.#database.run("PRAGMA synchronous = NORMAL");
+      this.#database.run("BEGIN IMMEDIATE");
+      this.#database.run("COMMIT");
+      this.#database.run(schema);
+      this.bind({ ...binding, form });
+    } catch (thrown) {
+      this.#database.close();
+      throw fault(thrown, path);
+    }
+  }
+
+  /** Says what the download is of, once. @throws OperatorError where something else was said */
+  bind(binding: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(binding)) {
+      const kept = this.setting(name);
+      if (kept === undefined) this.keepSetting(name, value);
+      else if (kept !== value) throw otherDownload(dirname(this.#path), name, { kept, value });
+    }
+  }
+
+  setting(name: string): string | undefined {
+    const row = this.#database.query("SELECT value FROM settings WHERE name = ?").values(name)[0];
+    return row === undefined ? undefined : String(row[0]);
+  }
+
+  keepSetting(name: string, value: string): void {
+    this.#write("INSERT OR REPLACE INTO settings VALUES (?, ?)", name, value);
+  }
+
+  /** How far a series was received: the query of the page that follows, and a number that changes with every change of its readings. */
+  progress({ series, item }: SeriesOfItem): { readonly next: string | undefined; readonly revision: number } {
+    const [row] = this.#database
+      .query("SELECT next, revision FROM progress WHERE series = ? AND item = ?")
+      .values(series, item) as [next: string | null, revision: number][];
+    return { next: row?.[0] ?? undefined, revision: row?.[1] ?? 0 };
+  }
+
+  /** Adds the rows of a page, in order of arrival, with what identifies each of them, and the query of the page that follows. */
+  add(
+    { series, item }: SeriesOfItem,
+    rows: readonly HeldRow[],
+    numbers: readonly (ReadingNumber | undefined)[],
+    next: string,
+  ): void {
+    const page = this.#database.transaction(() => {
+      this.#write(
+        `INSERT INTO progress (series, item, round, next, revision) VALUES (?1, ?2, 1, ?3, 1)
+         ON CONFLICT DO UPDATE SET next = ?3, revision = revision + 1`,
+        series,
+        item,
+        next,
+      );
+      for (const epoch of new Set(numbers.flatMap((one) => one?.epoch ?? [])))
+        this.#write("INSERT INTO epochs (epoch) VALUES (?) ON CONFLICT DO NOTHING", epoch);
+      for (const [at, [stamp_ms, ...values]] of rows.entries()) {
+        const [homeid = null, clock] = values.splice(-2, 2);
+        values.push(clocks.indexOf(clock as ClockWord));
+        const { epoch = null, number = null } = numbers[at] ?? {};
+        const fields = JSON.stringify(values);
+        this.#write(addRow, series, item, stamp_ms, fields, at, homeid, epoch, number);
+      }
+    });
+    this.#doing(page);
+  }
+
+  /** Begins another round; the readings of earlier ones stay. */
+  beginAgain({ series, item }: SeriesOfItem): void {
+    const again = "UPDATE progress SET round = round + 1, next = NULL WHERE series = ? AND item = ?";
+    this.#write(again, series, item);
+  }
+
+  /**
+   * Has readings told up to a number of each of these epochs from now on; of other epochs, and where nobody knows which reading it is, all or
+   * none.
+   */
+  tellUpTo(epochs: readonly ReadingNumber[], others: "all" | "none"): void {
+    this.#others = others;
+    this.#write("UPDATE epochs SET last = NULL");
+    for (const { epoch, number } of epochs)
+      this.#write(
+        "INSERT INTO epochs (epoch, last) VALUES (?1, ?2) ON CONFLICT (epoch) DO UPDATE SET last = ?2",
+        epoch,
+        number,
+      );
+  }
+
+  /** How many readings of a series are told of each epoch, with the first and the last stamp; under an empty name those that nobody knows the epoch of. */
+  told({ series, item }: SeriesOfItem): EpochTally[] {
+    return this.#database
+      .query<EpochTally, [string, number]>(
+        `SELECT coalesce(epochs.epoch, '') AS epoch, count(*) AS readings, min(stamp_ms) AS first_ms, max(stamp_ms) AS last_ms
+         FROM ${this.#toldOf} GROUP BY 1 ORDER BY 1`,
+      )
+      .all(series, item);
+  }
+
+  /** Numbers of an epoch from the first on, up to the one that it is told to, that no reading here has: runs of them, at most `limit`. */
+  missing(epoch: string, { first, last }: NumberSpan, limit: number): NumberSpan[] {
+    return this.#database
+      .query<NumberSpan, [number, string, number, number, number]>(
+        `SELECT before + 1 AS first, number - 1 AS last FROM (
+           SELECT number, lag(number, 1, ?1 - 1) OVER (ORDER BY number) AS before FROM (
+             SELECT DISTINCT number FROM readings JOIN epochs ON epochs.id = readings.epoch
+             WHERE epochs.epoch = ?2 AND number BETWEEN ?1 AND ?3 UNION ALL SELECT ?4))
+         WHERE number > before + 1 ORDER BY number LIMIT ?5`,
+      )
+      .all(first, epoch, last, last + 1, limit);
+  }
+
+  /** Everything told of a series in order of time, of epoch and number where times are equal; a bounded number at once. */
+  *oldestFirst(series: SeriesName, { itemid }: Pick<Item, "itemid">): Generator<HeldRow[]> {
+    const readings = this.#database.query<
+      { stamp_ms: number; fields: string; homeid: number | null },
+      [string, number]
+    >(
+      `SELECT stamp_ms, fields, homeid FROM ${this.#toldOf}
+       ORDER BY stamp_ms, epochs.epoch, readings.number, round DESC, revision, place`,
+    );
+    let rows: HeldRow[] = [];
+    for (const { stamp_ms, fields, homeid } of readings.iterate(series, itemid)) {
+      const values: Value[] = JSON.parse(fields);
+      values.push(homeid, clocks[Number(values.pop())] ?? null);
+      rows.push([stamp_ms, ...values]);
+      if (rows.length < rowsAtOnce_max) continue;
+      yield rows;
+      rows = [];
+    }
+    if (rows.length > 0) yield rows;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** Tables and condition of the readings that are told of a series of an item. */
+  get #toldOf(): string {
+    return `readings LEFT JOIN epochs ON epochs.id = readings.epoch
+      WHERE of = (SELECT id FROM progress WHERE series = ? AND item = ?)
+        AND CASE WHEN last IS NULL THEN ${this.#others === "all"} ELSE readings.number <= last END`;
+  }
+
+  #write(statement: string, ...values: (string | number | null)[]): void {
+    this.#doing(() => this.#database.query(statement).run(...values));
+  }
+
+  /** @throws OperatorError when the file or the disk refuses */
+  #doing<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (thrown) {
+      throw fault(thrown, this.#path);
+    }
+  }
+}
+
+const schema = `
+CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS progress (
+  id INTEGER PRIMARY KEY, series TEXT, item INTEGER, round INTEGER NOT NULL, next TEXT, revision INTEGER NOT NULL, UNIQUE (series, item)
+) STRICT;
+CREATE TABLE IF NOT EXISTS epochs (id INTEGER PRIMARY KEY, epoch TEXT NOT NULL UNIQUE, last INTEGER) STRICT;
+-- fields: the values, then the clock. Epoch and number are those of the reading's gateway. They and the home are no part of what a reading is here: a gateway may learn
+-- its number later. Equal readings are the copies 0, 1, 2 …; they came in this order: round, revision, place in its page.
+CREATE TABLE IF NOT EXISTS readings (
+  of INTEGER, stamp_ms INTEGER, fields TEXT, copy INTEGER, round INTEGER NOT NULL, revision INTEGER NOT NULL, place INTEGER NOT NULL,
+  homeid INTEGER, epoch INTEGER, number INTEGER,
+  PRIMARY KEY (of, stamp_ms, fields, copy)
+) STRICT, WITHOUT ROWID`;
+
+/** The words for a clock, by the number under which they are held here. */
+const clocks = Object.keys(clockWords) as ClockWord[];
+
+/** One more reading of the present round: the next of its equals, which an earlier round may have received too. */
+const addRow = `
+INSERT INTO readings
+SELECT id, ?3, ?4,
+  (SELECT count(*) FROM readings WHERE of = id AND stamp_ms = ?3 AND fields = ?4 AND round = progress.round),
+  round, revision, ?5, ?6, (SELECT id FROM epochs WHERE epoch = ?7), ?8
+FROM progress WHERE series = ?1 AND item = ?2
+ON CONFLICT DO UPDATE SET round = excluded.round, revision = excluded.revision, place = excluded.place, homeid = excluded.homeid,
+  epoch = coalesce(excluded.epoch, epoch), number = coalesce(excluded.number, number)`;
+
+/** The fields that rows have, so that a program with other fields doesn't mistake them. */
+const form = JSON.stringify(
+  Object.entries(seriesTable).map(([series, { fields }]) => [
+    series,
+    ...Object.keys(fields),
+    ...Object.keys(Provenance.properties),
+  ]),
+);
+
+function fault(thrown: unknown, path: string): OperatorError {
+  if (thrown instanceof OperatorError) return thrown;
+  const code = thrown instanceof SQLiteError ? (thrown.code ?? "") : "";
+  if (code.startsWith("SQLITE_BUSY"))
+    return new OperatorError(
+      `another lintel fetch works in ${dirname(path)}`,
+      "wait for it to end, or give another --output",
+    );
+  if (code === "SQLITE_FULL")
+    return new OperatorError(
+      `the disk of ${dirname(path)} is full`,
+      "free some space; the same command goes on where this one ended",
+    );
+  return new OperatorError(
+    `${path} cannot be used (${messageOf(thrown)})`,
+    "give --output a directory that this user may write, or delete that file to download everything again",
+    { cause: thrown },
+  );
+}
+
+function otherDownload(directory: string, name: string, values: { kept: string; value: string }) {
+  return new OperatorError(
+    name === "form"
+      ? `${directory} holds a download of another version of lintel`
+      : `${directory} holds a download with ${name} ${values.kept || "absent"}, not ${values.value || "absent"}`,
+    "give the same as before, or another --output",
+  );
+}
+
+const rowsAtOnce_max = 1_000;

@@ -1,0 +1,262 @@
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { OperatorError } from "../base/errors.ts";
+import { kindNames } from "../domain/kinds.ts";
+import { EpochRecord, type ReadingNumber } from "../domain/reading.ts";
+import { Item } from "../domain/records/item.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../domain/series.ts";
+import { gathered, type InterfaceReader } from "./answers.ts";
+import type { Pseudonyms } from "./pseudonyms.ts";
+
+/** The readings that a package has: those of an epoch up to a number. */
+export interface EpochAt extends ReadingNumber {
+  /** Null at a gateway that does not know its number. */
+  readonly homeid: number | null;
+  /** The number that the epoch begins with. */
+  readonly first: number;
+}
+
+/** Epochs, and how far each is here; none where the server is one that does not tell them. */
+export async function epochsHere(answers: InterfaceReader): Promise<readonly EpochRecord[]> {
+  const answer = await answers.get<readonly EpochRecord[]>("/epochs", "", Type.Array(EpochRecord));
+  return answer === undefined || answer === "gone" ? [] : answer.body;
+}
+
+/**
+ * The epochs that are asked for as they are here, in the order of their names.
+ *
+ * @param asked absent: all that there is now
+ * @throws OperatorError where something of it has not come here
+ */
+export function epochsAt(
+  here: readonly EpochRecord[],
+  asked: readonly ReadingNumber[] | undefined,
+  server: string,
+): EpochAt[] {
+  const wanted = asked ?? here.map(({ epoch, last }) => ({ epoch, number: last }));
+  return wanted
+    .map(({ epoch, number }) => {
+      const known = here.find((one) => one.epoch === epoch);
+      if (known === undefined)
+        throw new OperatorError(
+          `${server} has no readings of epoch ${epoch}`,
+          "ask the gateway that it is of, or central, with a token that sees its home",
+        );
+      if (number > known.last)
+        throw new OperatorError(
+          `${server} has readings of epoch ${epoch} up to ${known.last}, and not up to ${number}`,
+          "upload the rest with lintel upload, or ask the gateway",
+        );
+      return { epoch, number, homeid: known.homeid, first: known.first };
+    })
+    .sort((one, other) => (one.epoch < other.epoch ? -1 : 1));
+}
+
+/** The same, with runs of numbers up to theirs that no reading here has; none where not all readings are asked for. */
+export function withMissing(
+  epochs: readonly EpochAt[],
+  readings: { missing(epoch: string, within: NumberSpan, limit: number): readonly NumberSpan[] },
+  { asksForAll }: { asksForAll: boolean },
+): (EpochAt & { readonly missing: readonly NumberSpan[] })[] {
+  return epochs.map((one) => {
+    const within = { first: one.first, last: one.number };
+    return { ...one, missing: asksForAll ? readings.missing(one.epoch, within, missing_max) : [] };
+  });
+}
+
+/** Numbers that follow each other, both ends included. */
+export interface NumberSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A time of which nothing of a home is kept any more. */
+export type ErasedOf = EpochRecord["erased"][number] & Pick<EpochRecord, "homeid">;
+
+/** Such times of the homes that these epochs are of, each once. */
+export function erasedOf(here: readonly EpochRecord[], epochs: readonly EpochAt[]): ErasedOf[] {
+  const of = here.filter(({ epoch }) => epochs.some((one) => one.epoch === epoch));
+  const homes = new Map(of.map(({ homeid, erased }) => [homeid, erased]));
+  return [...homes].flatMap(([homeid, erased]) => erased.map((one) => ({ homeid, ...one })));
+}
+
+/** `EPOCH:NUMBER`, several with commas between; undefined for another text. */
+export function readAt(text: string): ReadingNumber[] | undefined {
+  const parts = text.split(",").map((part) => /^([0-9a-f]{32}):([0-9]{1,15})$/.exec(part.trim()));
+  return parts.every((part) => part !== null)
+    ? parts.map(([, epoch = "", number]) => ({ epoch, number: Number(number) }))
+    : undefined;
+}
+
+/** The same as text. */
+export function atText(epochs: readonly ReadingNumber[]): string {
+  return epochs.map(({ epoch, number }) => `${epoch}:${number}`).join(",");
+}
+
+/** Everything that says how a saved package was made; the rest of its `datapackage.json` is for others. */
+const PackageRecipe = Type.Object({
+  version: Type.String(),
+  at: Type.Array(
+    Type.Object({
+      epoch: Type.String(),
+      number: Type.Integer(),
+      readings: Type.Integer(),
+      homeid: Type.Union([Type.Integer(), Type.Null()]),
+    }),
+  ),
+  /** Absent: all of them. */
+  series: Type.Optional(Type.Array(Type.String())),
+  items: Type.Optional(Type.Array(Type.String())),
+  since: Type.Optional(Type.String()),
+  until: Type.Optional(Type.String()),
+  timezone: Type.String(),
+  format: Type.String(),
+  stamp: Type.String(),
+  /** Of the key by which identifiers were taken out; absent where they stand. */
+  key: Type.Optional(Type.String()),
+  sha256: Type.String(),
+});
+
+const Described = Type.Object({
+  lintel: PackageRecipe,
+  resources: Type.Array(Type.Object({ path: Type.String(), hash: Type.String(), rows: Type.Integer() })),
+});
+
+export type PackageRecipe = Static<typeof PackageRecipe>;
+
+/** A package as it lies in a folder. */
+export interface SavedPackage {
+  readonly folder: string;
+  readonly made: PackageRecipe;
+  readonly resources: Static<typeof Described>["resources"];
+}
+
+/** The `datapackage.json` of a folder, as far as it says how the package was made. @throws OperatorError where it does not */
+export async function savedPackage(folder: string): Promise<SavedPackage> {
+  const path = join(folder, "datapackage.json");
+  const described = await Bun.file(path)
+    .json()
+    .catch(() => undefined);
+  if (!Value.Check(Described, described))
+    throw new OperatorError(
+      `${path} does not say which readings it is of`,
+      "give --at EPOCH:NUMBER, or the folder of a package that lintel fetch has written",
+    );
+  return { folder, made: described.lintel, resources: described.resources };
+}
+
+/** Runs of missing numbers that are told of an epoch. */
+const missing_max = 20;
+
+/** Readings of an epoch that are told, with their first and last stamp, unix milliseconds. An empty name: nobody knows the epoch. */
+export interface EpochTally {
+  readonly epoch: string;
+  readonly readings: number;
+  readonly first_ms: number;
+  readonly last_ms: number;
+}
+
+/** The readings that a package has, for those who cite it and make it again. */
+export interface PackageAt {
+  /** With how many readings of each are in the files. */
+  readonly epochs: readonly (EpochAt & { readonly readings: number })[];
+  /** The first and the last stamp in the files, unix milliseconds; undefined where there is no reading. */
+  readonly span: readonly [first_ms: number, last_ms: number] | undefined;
+  /** The items that were asked for; absent: all. */
+  readonly items: readonly string[] | undefined;
+}
+
+/** Counts readings by epoch. */
+export class EpochTallies {
+  readonly #byEpoch = new Map<string, EpochTally>();
+
+  add(epoch: string, stamp_ms: number): void {
+    const { readings, first_ms, last_ms } = this.#byEpoch.get(epoch) ?? noneYet;
+    this.#byEpoch.set(epoch, {
+      epoch,
+      readings: readings + 1,
+      first_ms: Math.min(first_ms, stamp_ms),
+      last_ms: Math.max(last_ms, stamp_ms),
+    });
+  }
+
+  get told(): EpochTally[] {
+    return [...this.#byEpoch.values()];
+  }
+}
+
+const noneYet = { readings: 0, first_ms: Number.POSITIVE_INFINITY, last_ms: Number.NEGATIVE_INFINITY };
+
+/** Sums up what is told of each series of the items of a package. */
+export function packageAt(
+  readings: { told(of: { series: SeriesName; item: number }): EpochTally[] },
+  epochs: readonly EpochAt[],
+  items: readonly Item[],
+  {
+    series = seriesNames,
+    names,
+    pseudonyms,
+  }: {
+    series?: readonly SeriesName[] | undefined;
+    names?: readonly string[] | undefined;
+    pseudonyms?: Pseudonyms | undefined;
+  },
+): PackageAt {
+  const told = items.flatMap(({ itemid, typename }) =>
+    series
+      .filter((name) => seriesOf(name).kind === typename)
+      .flatMap((name) => readings.told({ series: name, item: itemid })),
+  );
+  const countOf = (epoch: string) =>
+    told.reduce((sum, one) => sum + (one.epoch === epoch ? one.readings : 0), 0);
+  return {
+    epochs: epochs.map(({ homeid, ...one }) => ({
+      ...one,
+      homeid: homeid === null ? null : (pseudonyms?.numberOf("home", homeid) ?? homeid),
+      readings: countOf(one.epoch),
+    })),
+    span:
+      told.length === 0
+        ? undefined
+        : [
+            Math.min(...told.map(({ first_ms }) => first_ms)),
+            Math.max(...told.map(({ last_ms }) => last_ms)),
+          ],
+    items: names && items.map(({ itemname }) => pseudonyms?.itemName(itemname) ?? itemname),
+  };
+}
+
+/**
+ * Items of the inventory, of every kind.
+ *
+ * @param pseudonyms learns who they are; by them items can be named too
+ * @param names of those that are asked for; absent: all
+ * @throws OperatorError where one of them is not there
+ */
+export async function inventory(
+  answers: InterfaceReader,
+  names: readonly string[] | undefined,
+  pseudonyms?: Pseudonyms | undefined,
+): Promise<Item[]> {
+  const paths = kindNames.map((kind) => `/inventory/${kind}`);
+  const items = (await gathered(answers, paths, Item)) as Item[];
+  pseudonyms?.learn(items);
+  const isNamed = ({ itemname }: Item, name: string) =>
+    itemname === name || pseudonyms?.itemName(itemname) === name;
+  const unknown = names?.filter((name) => !items.some((item) => isNamed(item, name))) ?? [];
+  if (unknown.length > 0)
+    throw new OperatorError(
+      `the inventory has no item ${unknown.join(", ")}`,
+      `it has ${
+        items
+          .slice(0, named_max)
+          .map(({ itemname }) => itemname)
+          .join(", ") || "none"
+      }${items.length > named_max ? ", …" : ""}`,
+    );
+  pseudonyms?.use();
+  return items.filter((item) => names?.some((name) => isNamed(item, name)) ?? true);
+}
+
+const named_max = 20;

@@ -1,0 +1,148 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type SeriesName, seriesNames } from "../../domain/series.ts";
+import type { AskedMoments } from "../columns.ts";
+import type { Timezone } from "../home-zones.ts";
+import { atText, type PackageAt, type PackageRecipe } from "../package-readings.ts";
+import type { Format } from "../table-file.ts";
+import type { PackageTable } from "../tables.ts";
+import type { StampForm } from "../text-formats.ts";
+
+/** A file of a download as it lies there. */
+export interface DescribedFile {
+  /** Its contents in words. */
+  readonly title: string;
+  /** Beside the files that describe it. */
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
+}
+
+export interface WrittenTable extends PackageTable, DescribedFile {
+  readonly title: string;
+}
+
+/** Where a download is from. */
+export interface Origin {
+  /** The command that made it: `lintel fetch`. */
+  readonly command: string;
+  /** In words: the address of the interface, or the store. */
+  readonly name: string;
+  /** The address of the interface, where it is from one. */
+  readonly url?: string;
+}
+
+/** A whole download, for those who describe it. */
+export interface Contents {
+  readonly tables: readonly WrittenTable[];
+  /** NDJSON files in the words of a standard. */
+  readonly others: readonly DescribedFile[];
+  readonly format: Format;
+  readonly stamp: StampForm;
+  readonly timezone: Timezone;
+  readonly origin: Origin;
+  /** Of the key by which identifiers were taken out; undefined where they stand. */
+  readonly key: string | undefined;
+  /** The stretch of time that was asked for. */
+  readonly asked?: AskedMoments | undefined;
+  /** Absent: all. */
+  readonly series?: readonly SeriesName[] | undefined;
+  /** Absent where the interface does not tell which readings it has. */
+  readonly at?: PackageAt | undefined;
+  /** When it was made, unix milliseconds. */
+  readonly made_ms: number;
+  /** The Lintel that made it. */
+  readonly version: string;
+}
+
+/** A table as its file lies there. */
+export async function writtenTable(
+  table: PackageTable,
+  { directory, path, rows }: { directory: string; path: string; rows: number },
+): Promise<WrittenTable> {
+  return { ...table, path, rows, ...(await digestOf(join(directory, path))) };
+}
+
+/** Reads a file once for its length and digest. */
+export async function digestOf(file: string): Promise<Pick<DescribedFile, "bytes" | "sha256">> {
+  const digest = new Bun.CryptoHasher("sha256");
+  for await (const chunk of createReadStream(file)) digest.update(chunk);
+  const { size } = await stat(file);
+  return { bytes: size, sha256: digest.digest("hex") };
+}
+
+/** The files that are the same again at any time and place: those of series, which are made of numbered readings alone. */
+export function lasting(tables: readonly WrittenTable[]): WrittenTable[] {
+  return tables.filter(isOfSeries).sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/** The files that say what is known on the day of the download. */
+export function changing(tables: readonly WrittenTable[]): WrittenTable[] {
+  return tables.filter((table) => !isOfSeries(table));
+}
+
+/** One checksum of all lasting files: of the lines that `sha256sum` prints of them, in order of their names. */
+export function checksumOf(tables: readonly WrittenTable[]): string {
+  const lines = lasting(tables).map(({ sha256, path }) => `${sha256}  ${path}\n`);
+  return new Bun.CryptoHasher("sha256").update(lines.join("")).digest("hex");
+}
+
+/** A line by which a paper names these readings. */
+export function citationOf({ at, tables, version, made_ms }: Contents): string | undefined {
+  if (at === undefined) return undefined;
+  const days = at.span?.map((ms) => new Date(ms).toISOString().slice(0, 10)).join(" to ");
+  return [
+    `Readings of ${homesText(at)}${days === undefined ? "" : `, ${days}`}`,
+    `up to ${epochsText(at)}`,
+    `SHA-256 ${checksumOf(tables)}`,
+    `Lintel ${version}, ${new Date(made_ms).toISOString().slice(0, 10)}.`,
+  ].join("; ");
+}
+
+/** How the package was made, as `lintel fetch --at FOLDER` reads it. */
+export function madeOf(contents: Contents): object | undefined {
+  const { at, tables, others, version, format, stamp, timezone, asked, series, key } = contents;
+  if (at === undefined) return undefined;
+  const made: PackageRecipe = {
+    version,
+    at: at.epochs.map(({ epoch, number, readings, homeid }) => ({ epoch, number, readings, homeid })),
+    ...(series && { series: [...series] }),
+    ...(at.items && { items: [...at.items] }),
+    ...(asked?.since !== undefined && { since: asked.since }),
+    ...(asked?.until !== undefined && { until: asked.until }),
+    timezone,
+    format,
+    stamp,
+    ...(key !== undefined && { key }),
+    sha256: checksumOf(tables),
+  };
+  const paths = (some: readonly WrittenTable[]) => some.map(({ path }) => path);
+  const same = {
+    lasting: paths(lasting(tables)),
+    changing: [...paths(changing(tables)), ...others.map(({ path }) => path)],
+  };
+  return { citation: citationOf(contents), ...made, ...same };
+}
+
+function isOfSeries({ name }: WrittenTable): boolean {
+  return seriesNames.some((series) => series === name);
+}
+
+function homesText({ epochs }: PackageAt): string {
+  const homes = [...new Set(epochs.flatMap(({ homeid }) => homeid ?? []))].sort((one, other) => one - other);
+  if (homes.length === 0) return "a home";
+  const named = homes.slice(0, named_max).join(", ");
+  const more = homes.length > named_max ? ` and ${homes.length - named_max} more` : "";
+  return `home${homes.length > 1 ? "s" : ""} ${named}${more}`;
+}
+
+function epochsText({ epochs }: PackageAt): string {
+  if (epochs.length <= named_max) return atText(epochs);
+  return `${epochs.length} epochs and numbers that datapackage.json lists`;
+}
+
+/** Homes and epochs that a citation names. */
+const named_max = 5;

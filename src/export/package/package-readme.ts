@@ -1,0 +1,176 @@
+import { type SeriesName, seriesOf } from "../../domain/series.ts";
+import type { Format } from "../table-file.ts";
+import { missingnessList } from "../tables.ts";
+import type { StampForm } from "../text-formats.ts";
+import { type Contents, changing, citationOf, lasting, type WrittenTable } from "./package-contents.ts";
+
+/** For whoever finds the directory: its purpose, how it is read, and a first plot. */
+export function readme(contents: Contents): string {
+  const { format, others, origin, made_ms, version, key } = contents;
+  return `# Readings and records of homes
+
+Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. ${key === undefined ? "It names people: keep it as your study says." : "Identifiers are left out, as `codebook.md` says; it is data of people all the same."}
+
+- \`codebook.md\` says what every field means, and what to mind before anything is counted.
+- \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
+- \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.${inStandards(others)}
+
+${citing(contents)}## Read it
+
+\`datapackage.json\` tells the type of every column.
+
+${reading[format]}
+- Lintel's packages for R and Python read any format: \`read_package(".")\` has every table with the types that are told.
+
+${firstPlot(contents)}`;
+}
+
+/** How programs come to the types of columns. */
+const reading: Readonly<Record<Format, string>> = {
+  csv: `- DuckDB (\`FROM 'coverage.csv'\`) and R's \`readr::read_csv("coverage.csv")\` see the types by themselves; \`read.csv\` leaves times as text.
+- pandas takes a time for text until it is told: \`pd.read_csv("coverage.csv", parse_dates=["start", "stop"])\`. Polars: \`pl.read_csv("coverage.csv", try_parse_dates=True)\`.
+- \`--format parquet\` gives files that have their types themselves, for pandas, Polars, DuckDB and R's arrow.`,
+  ndjson: `- DuckDB (\`FROM 'coverage.ndjson'\`) sees the types by itself, and takes times for such without a zone: they are UTC.
+- pandas, Polars and R's jsonlite take a time for text until they are told: \`pd.to_datetime(coverage["start"])\`, \`as.POSIXct(coverage$start, format = "%Y-%m-%dT%H:%M:%OSZ", tz = "UTC")\`.
+- \`--format parquet\` gives files that have their types themselves, for pandas, Polars, DuckDB and R's arrow.`,
+  parquet: `- pandas (with pyarrow or fastparquet), Polars, DuckDB and R's arrow read every file with its types, without an argument: \`pd.read_parquet("coverage.parquet")\`.
+- Whole numbers of which one may be missing are \`Int64\` in pandas. Days are \`datetime.date\` by pyarrow, and midnights by fastparquet.`,
+};
+
+/** How a paper names these readings, and how they are had again. */
+function citing(contents: Contents): string {
+  const citation = citationOf(contents);
+  if (citation === undefined) return "";
+  const names = (tables: readonly WrittenTable[]) => tables.map(({ path }) => `\`${path}\``).join(", ");
+  const { tables, key } = contents;
+  const files = lasting(tables).map(({ path }) => path);
+  return `## Cite it
+
+> ${citation}
+
+The files of readings are had again, byte for byte, also years later and whatever has arrived since, or it is said which readings were erased: from the gateway or from central, in this folder, by
+
+\`\`\`sh
+lintel fetch --url https://central.example --token-file token --at . --output ../again
+\`\`\`
+
+${key === undefined ? "" : `The numbers of homes and items are the same with the same key, whose fingerprint is ${key}: \`--key FILE\` names it. `}${checksum(files)}The others say what is known on the day of the download, and are outside of the checksum: ${names(changing(tables))}.
+
+`;
+}
+
+/** How anybody has the checksum of the citation. */
+function checksum(files: readonly string[]): string {
+  if (files.length === 0) return "";
+  return `The checksum in the citation is that of
+
+\`\`\`sh
+LC_ALL=C sha256sum ${files.join(" ")} | sha256sum
+\`\`\`
+
+`;
+}
+
+/** Where the same readings stand in the words of a standard. */
+function inStandards(others: Contents["others"]): string {
+  const directories = new Set(others.map(({ path }) => path.slice(0, path.indexOf("/"))));
+  return [...directories]
+    .map(
+      (name) =>
+        `\n- \`${name}/\` has a part of it once more, in the words of a standard: its \`README.md\` says which.`,
+    )
+    .join("");
+}
+
+/** Lines that count and draw the readings of a series by item and day, as they stand; empty where there is no series. */
+export function firstPlot(contents: Contents): string {
+  const { tables, format, timezone, stamp } = contents;
+  const all = lasting(tables).map(({ name }) => name as SeriesName);
+  const series = all.find((name) => name === "wirelesssensor_events") ?? all[0];
+  if (series === undefined || !tables.some(({ name }) => name === missingnessList)) return "";
+  const { r, python, sql } = readers[format];
+  const day =
+    timezone === "home"
+      ? { r: "readings$localday", python: 'readings["localday"]', sql: "localday" }
+      : daysOf(format, stamp);
+  return `## The first plot
+
+${seriesOf(series).title} of each item by day, of the days of which at most an hour is missing.
+
+R (a script draws into \`Rplots.pdf\`):
+
+\`\`\`r
+readings <- ${r(series)}
+missing <- ${r(missingnessList)}
+readings$day <- as.Date(${day.r})
+counts <- setNames(aggregate(itemid ~ itemname + day, readings, length), c("itemname", "day", "readings"))
+known <- subset(missing, minutes - listened <= 60, select = c(itemname, day, listened))
+merged <- merge(counts, transform(known, day = as.Date(day)), by = c("itemname", "day"))
+if (nrow(merged) > 0) boxplot(readings ~ itemname, merged, las = 2, ylab = "readings a day")
+\`\`\`
+
+Python, with pandas and matplotlib (it draws into \`first-plot.png\`):
+
+\`\`\`python
+import pandas as pd
+readings = ${python(series)}
+missing = ${python(missingnessList)}
+readings["day"] = pd.to_datetime(${day.python}).dt.date
+missing["day"] = pd.to_datetime(missing["day"]).dt.date
+counts = readings.groupby(["itemname", "day"]).size().rename("readings").reset_index()
+known = missing.loc[missing["minutes"] - missing["listened"] <= 60, ["itemname", "day", "listened"]]
+merged = counts.merge(known, on=["itemname", "day"]).pivot(index="day", columns="itemname", values="readings")
+if len(merged) > 0: merged.plot(ylabel="readings a day").figure.savefig("first-plot.png")
+\`\`\`
+
+DuckDB:
+
+\`\`\`sql
+SELECT itemname, ${day.sql} AS day, count(*) AS readings FROM ${sql(series)} GROUP BY ALL ORDER BY ALL;
+\`\`\`
+
+Days are those of ${timezone === "home" ? "each home's time zone, as in `missingness`" : "UTC in these lines; `missingness` has those of each home's time zone, which it names"}.
+`;
+}
+
+/** An expression in each language. */
+interface InLanguages<Value> {
+  readonly r: Value;
+  readonly python: Value;
+  readonly sql: Value;
+}
+
+/** The day in UTC of \`stamp\`, which pandas and R are to make a day of. */
+function daysOf(format: Format, stamp: StampForm): InLanguages<string> {
+  const [r, python] = ["readings$stamp", 'readings["stamp"]'];
+  // DuckDB has a moment of Parquet and CSV as one in the zone of the machine, and one of JSON without a zone.
+  if (format === "parquet") return { r, python, sql: "(stamp AT TIME ZONE 'UTC')::DATE" };
+  if (stamp === "iso")
+    return { r, python, sql: format === "csv" ? "(stamp AT TIME ZONE 'UTC')::DATE" : "stamp::DATE" };
+  const [unit, parts, micros] =
+    stamp === "unix" ? (["s", "", 1_000_000] as const) : (["ms", " / 1000", 1_000] as const);
+  return {
+    r: `as.POSIXct(${r}${parts}, origin = "1970-01-01", tz = "UTC")`,
+    python: `${python}, unit="${unit}"`,
+    sql: `make_timestamp(stamp * ${micros})::DATE`,
+  };
+}
+
+/** How a table is read. */
+const readers: Readonly<Record<Format, InLanguages<(table: string) => string>>> = {
+  csv: {
+    r: (table) => `read.csv("${table}.csv")`,
+    python: (table) => `pd.read_csv("${table}.csv")`,
+    sql: (table) => `'${table}.csv'`,
+  },
+  ndjson: {
+    r: (table) => `jsonlite::stream_in(file("${table}.ndjson"), verbose = FALSE)`,
+    python: (table) => `pd.read_json("${table}.ndjson", lines=True)`,
+    sql: (table) => `'${table}.ndjson'`,
+  },
+  parquet: {
+    r: (table) => `as.data.frame(arrow::read_parquet("${table}.parquet"))`,
+    python: (table) => `pd.read_parquet("${table}.parquet")`,
+    sql: (table) => `'${table}.parquet'`,
+  },
+};

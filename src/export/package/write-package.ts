@@ -1,0 +1,220 @@
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { writeDurably } from "../../base/disk/safe-files.ts";
+import { version } from "../../base/version.ts";
+import type { Item } from "../../domain/records/item.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
+import type { InterfaceReader } from "../answers.ts";
+import type { AskedMoments, AskedSpan, ReadingSource } from "../columns.ts";
+import { coverageRows } from "../coverage-tables.ts";
+import type { HomeZones, Timezone } from "../home-zones.ts";
+import type { PackageAt } from "../package-readings.ts";
+import type { Pseudonyms } from "../pseudonyms.ts";
+import type { StandardFiles, StandardName } from "../standards/standards.ts";
+import { writeStandard } from "../standards/write-standard.ts";
+import { type Format, fileOf, TableFile, writeSeries } from "../table-file.ts";
+import {
+  coverageList,
+  deviceList,
+  missingnessList,
+  recordLists,
+  tableNamed,
+  tablesIn,
+  writeDevices,
+  writeList,
+} from "../tables.ts";
+import type { StampForm } from "../text-formats.ts";
+import { codebook } from "./codebook.ts";
+import {
+  type Contents,
+  type DescribedFile,
+  digestOf,
+  type Origin,
+  type WrittenTable,
+  writtenTable,
+} from "./package-contents.ts";
+import { dataPackage, roCrate } from "./package-metadata.ts";
+import { readme } from "./package-readme.ts";
+
+/** The contents of a package and their form, whoever asks for it. */
+export interface PackageForm {
+  /** Where the files go, made if it is missing. */
+  readonly directory: string;
+  readonly format: Format;
+  /** The standard in whose words the readings are said once more, beside the tables. */
+  readonly standard?: StandardName | undefined;
+  readonly stamp: StampForm;
+  /** Takes identifiers out; absent: they stay. */
+  readonly pseudonyms?: Pseudonyms | undefined;
+  /** Where it differs by zone, that of the home of each item. */
+  readonly span: AskedSpan;
+  /** Absent: utc. */
+  readonly timezone?: Timezone | undefined;
+  /** The ends of the span as they were asked for, in text. */
+  readonly asked?: AskedMoments | undefined;
+  /** Absent: all that there are items of. */
+  readonly series?: readonly SeriesName[] | undefined;
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+}
+
+export interface PackageOptions extends PackageForm {
+  readonly answers: InterfaceReader;
+  readonly readings: ReadingSource;
+  readonly items: readonly Item[];
+  readonly zones: HomeZones;
+  readonly origin: Origin;
+  /** The readings that it has, once they are written; absent where the interface does not tell. */
+  readonly at?: (() => PackageAt) | undefined;
+  /** Has the file of a series of these items written, or not where it stands there already. */
+  readonly writing?: (
+    series: SeriesName,
+    items: readonly Item[],
+    write: () => Promise<number>,
+  ) => Promise<WrittenFile>;
+  /** Told of each piece of work as it begins. */
+  readonly onStep: (name: string) => void;
+  /** Told of readings as they are written. */
+  readonly onRows?: (count: number) => void;
+}
+
+export interface WrittenFile {
+  readonly rows: number;
+  /** Whether this call wrote it. */
+  readonly written: boolean;
+}
+
+export interface WrittenPackage {
+  /** By name without ending. */
+  readonly files: Readonly<Record<string, WrittenFile>>;
+  /** Lists that this interface does not have. */
+  readonly absent: readonly string[];
+  readonly standard?: StandardFiles;
+  readonly contents: Contents;
+}
+
+/**
+ * Writes a data package: records, devices, coverage, the series, and at last what says what they are. It is all that `lintel fetch`
+ * and `lintel export` write.
+ */
+export async function writePackage(options: PackageOptions): Promise<WrittenPackage> {
+  const { directory, pseudonyms, onStep } = options;
+  const items = pseudonyms?.order([...options.items]) ?? options.items;
+  const files: Record<string, WrittenFile> = {};
+  const absent: string[] = [];
+  const keep = (name: string, rows: number | undefined) => {
+    if (rows === undefined) absent.push(name);
+    else files[name] = { rows, written: true };
+  };
+  for (const list of recordLists) {
+    onStep(list.name);
+    keep(list.name, await writeList({ ...options, list, path: join(directory, list.name) }));
+  }
+  onStep(deviceList);
+  keep(deviceList, await writeDevices({ ...options, items, path: join(directory, deviceList) }));
+  onStep(coverageList);
+  const { coverage, missingness } = await writeCoverage({ ...options, items });
+  keep(coverageList, coverage);
+  keep(missingnessList, missingness);
+  for (const series of options.series ?? seriesNames) {
+    const own = items.filter(({ typename }) => typename === seriesOf(series).kind);
+    if (own.length === 0 && options.series === undefined) continue;
+    onStep(`writing ${series}`);
+    const write = () => writeSeries({ ...options, path: join(directory, series), series, items: own });
+    files[series] = await (options.writing?.(series, own, write) ?? anew(write));
+  }
+  const standard = await inStandard({ ...options, items });
+  onStep("describing it all");
+  const contents = await describe(files, standard, options);
+  return { files, absent, contents, ...(standard && { standard }) };
+}
+
+/** Says the readings in the words of the standard that is asked for. */
+async function inStandard(options: PackageOptions): Promise<StandardFiles | undefined> {
+  const { standard, series = seriesNames, origin, pseudonyms, onStep } = options;
+  if (standard === undefined) return undefined;
+  onStep(`writing ${standard}`);
+  return writeStandard({ ...options, pseudonyms, standard, series, source: origin.url ?? origin.name });
+}
+
+async function anew(write: () => Promise<number>): Promise<WrittenFile> {
+  return { rows: await write(), written: true };
+}
+
+/** Writes both tables that tell when there was somebody to listen, item by item. Answers how many rows each has. */
+async function writeCoverage(options: PackageOptions): Promise<{ coverage: number; missingness: number }> {
+  const { directory, format, stamp, timezone, pseudonyms } = options;
+  const begin = (name: string) =>
+    TableFile.begin({
+      path: fileOf(join(directory, name), format),
+      format,
+      columns: tableNamed(name, timezone).columns,
+      stamp,
+      pseudonyms,
+    });
+  await using coverage = await begin(coverageList);
+  await using missingness = await begin(missingnessList);
+  for await (const rows of coverageRows(options)) {
+    options.stop.throwIfAborted();
+    await coverage.add(rows.coverage);
+    await missingness.add(rows.missingness);
+  }
+  return { coverage: await coverage.finish(), missingness: await missingness.finish() };
+}
+
+/** Writes the files that say what the others are. */
+async function describe(
+  files: WrittenPackage["files"],
+  standard: StandardFiles | undefined,
+  options: PackageOptions,
+): Promise<Contents> {
+  const {
+    directory,
+    format,
+    stamp,
+    timezone = "utc",
+    asked,
+    series,
+    clock,
+    origin,
+    at,
+    pseudonyms,
+  } = options;
+  const written: WrittenTable[] = [];
+  for (const table of tablesIn(timezone)) {
+    const rows = files[table.name]?.rows;
+    if (rows !== undefined)
+      written.push(
+        await writtenTable(
+          { ...table, columns: pseudonyms?.columns(table.columns) ?? table.columns },
+          { directory, path: fileOf(table.name, format), rows },
+        ),
+      );
+  }
+  const others: DescribedFile[] = [];
+  for (const [path, rows] of Object.entries(standard?.files ?? {})) {
+    const title = `${standard?.title}, a line each`;
+    others.push({ path, title, rows, ...(await digestOf(join(directory, path))) });
+  }
+  const made_ms = clock.now().unix_ms;
+  const form = { format, stamp, timezone, asked, series, origin, key: pseudonyms?.fingerprint };
+  const contents: Contents = { ...form, tables: written, others, at: at?.(), made_ms, version };
+  writeDescription(directory, contents);
+  return contents;
+}
+
+/** Writes the files that describe a download, for people and for programs. Each appears whole or not at all. */
+export function writeDescription(directory: string, contents: Contents): void {
+  const others = {
+    "README.md": readme(contents),
+    "codebook.md": codebook(contents),
+    "datapackage.json": jsonText(dataPackage(contents)),
+  };
+  const crate = { "ro-crate-metadata.json": jsonText(roCrate(contents, Object.keys(others))) };
+  for (const [name, text] of Object.entries({ ...others, ...crate }))
+    writeDurably(join(directory, name), text);
+}
+
+function jsonText(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

@@ -1,0 +1,202 @@
+import { type TObject, Type } from "@sinclair/typebox";
+import { DeviceRecord } from "../domain/device-facts.ts";
+import { kindNames } from "../domain/kinds.ts";
+import { usualQuantities, usualUnits } from "../domain/quantities.ts";
+import { ItemType } from "../domain/records/item.ts";
+import { definitionOf, ownerField, recordPaths, recordTable } from "../domain/records/record-table.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../domain/series.ts";
+import { type InterfaceReader, type ListRecord, pagesOf } from "./answers.ts";
+import {
+  column,
+  columnsOfSchema,
+  columnsOfSeries,
+  type FileCell,
+  type FileColumn,
+  rowOf,
+} from "./columns.ts";
+import { coverageColumns, missingnessColumns } from "./coverage-tables.ts";
+import type { Timezone } from "./home-zones.ts";
+import type { Pseudonyms } from "./pseudonyms.ts";
+import { type Format, fileOf, writeTable } from "./table-file.ts";
+import type { StampForm } from "./text-formats.ts";
+
+/** A list of records and where the interface has it; a list of an owner's has `{id}` in its path. */
+export interface RecordList {
+  /** The name of its file, without ending. */
+  readonly name: string;
+  /** Its contents in words. */
+  readonly title: string;
+  readonly schema: TObject;
+  readonly paths: readonly string[];
+  readonly owner?: { readonly path: string; readonly field: string };
+}
+
+/** Every list, in the order in which they are written. */
+export const recordLists: readonly RecordList[] = [
+  { name: "item_types", title: "Types of item", schema: ItemType, paths: ["/items"] },
+  {
+    name: "items",
+    title: recordTable.items.title,
+    schema: recordTable.items.schema,
+    paths: kindNames.map((kind) => `/inventory/${kind}`),
+  },
+  ...(Object.keys(recordPaths) as (keyof typeof recordPaths)[]).map((type) => {
+    const { owner } = definitionOf(type);
+    return {
+      name: type,
+      title: recordTable[type].title,
+      schema: recordTable[type].schema,
+      paths: [recordPaths[type]],
+      owner: owner && { path: recordPaths[owner], field: ownerField[owner] },
+    };
+  }),
+];
+
+/**
+ * Writes one list into a file, anew each time: lists are small beside series.
+ *
+ * @returns how many records; undefined, and no file, where the interface doesn't have the list
+ */
+export async function writeList(options: {
+  answers: InterfaceReader;
+  list: RecordList;
+  /** Of the file, without ending. */
+  path: string;
+  format: Format;
+  stamp: StampForm;
+  pseudonyms?: Pseudonyms | undefined;
+}): Promise<number | undefined> {
+  const { answers, list, format, stamp, pseudonyms } = options;
+  async function* batches() {
+    for await (const records of recordsOf(answers, list))
+      yield records.map((record) => rowOf(list.schema, record));
+  }
+  const path = fileOf(options.path, format);
+  return writeTable({ path, format, columns: columnsOfSchema(list.schema), stamp, pseudonyms }, batches());
+}
+
+/** All records of a list, a page at a time; not even an empty page where there is no such list. */
+export async function* recordsOf(
+  answers: InterfaceReader,
+  list: RecordList,
+): AsyncGenerator<readonly ListRecord[]> {
+  for await (const paths of pathsOf(answers, list)) {
+    // Without any owner nothing can be asked, and there are no records.
+    if (paths.length === 0) yield [];
+    for (const path of paths) yield* pagesOf(answers, path, list.schema);
+  }
+}
+
+/** The list's own paths; for lists of owners, one for each owner of each page of owners. */
+async function* pathsOf(answers: InterfaceReader, list: RecordList): AsyncGenerator<readonly string[]> {
+  const { owner } = list;
+  if (owner === undefined) {
+    yield list.paths;
+    return;
+  }
+  const schema = Type.Object({ [owner.field]: Type.Integer() });
+  for await (const owners of pagesOf(answers, owner.path, schema))
+    yield owners.map((record) => (list.paths[0] ?? "").replace("{id}", String(record[owner.field])));
+}
+
+/** The name of the file of devices, without ending. */
+export const deviceList = "devices";
+
+/**
+ * Writes the device of each item into one file, anew each time: how the readings beside it were made.
+ *
+ * @returns how many there are; undefined, and no file, where the interface does not tell devices
+ */
+export async function writeDevices(options: {
+  answers: InterfaceReader;
+  items: readonly { readonly itemname: string; readonly typename: string }[];
+  /** Of the file, without ending. */
+  path: string;
+  format: Format;
+  stamp: StampForm;
+  pseudonyms?: Pseudonyms | undefined;
+}): Promise<number | undefined> {
+  const { answers, items, format, stamp, pseudonyms } = options;
+  async function* rows() {
+    if (items.length === 0) yield [];
+    for (const { itemname, typename } of items) {
+      const path = `/items/${typename}/${encodeURIComponent(itemname)}/device`;
+      const answer = await answers.get<DeviceRecord>(path, "", DeviceRecord);
+      // A gateway is an item too, and no device that records something.
+      if (answer !== undefined && answer !== "gone") yield [[itemname, typename, ...cellsOf(answer.body)]];
+    }
+  }
+  return writeTable(
+    { path: fileOf(options.path, format), format, columns: deviceColumns, stamp, pseudonyms },
+    rows(),
+  );
+}
+
+const lists = ["measures", "nevertells"] as const;
+const single = Type.Omit(DeviceRecord, lists);
+
+/** The values of a device, its lists as text behind the others. */
+function cellsOf(device: DeviceRecord): FileCell[] {
+  const measures = device.measures.map(({ quantity, unit }) => `${quantity} ${unit}`.trimEnd());
+  return [...rowOf(single, device), measures.join(", "), device.nevertells.join(", ")];
+}
+
+const listed = (name: (typeof lists)[number]) =>
+  column(name, "text", DeviceRecord.properties[name].description ?? "");
+/** Quantities with their units, as `cellsOf` writes them. */
+const isUsual = (text: string) =>
+  text.split(", ").every((one) => {
+    const [quantity = "", ...unit] = one.split(" ");
+    return one === "" || (usualQuantities.test(quantity) && usualUnits.test(unit.join(" ")));
+  });
+/** Columns of the file of devices. */
+export const deviceColumns: readonly FileColumn[] = [
+  { ...column("itemname", "text", "the item"), identifies: "itemname" },
+  column("typename", "text", "its type, as paths of the interface have it"),
+  ...columnsOfSchema(single),
+  { ...listed("measures"), identifies: { isKnown: isUsual } },
+  listed("nevertells"),
+];
+
+/** A table of a download: a file of that name. */
+export interface PackageTable {
+  readonly name: string;
+  /** Its contents in words. */
+  readonly title: string;
+  readonly columns: readonly FileColumn[];
+}
+
+/** Names of the tables that tell when there was somebody to listen. */
+export const coverageList = "coverage";
+export const missingnessList = "missingness";
+
+/** Every table that a download can have, series first. */
+export function tablesIn(timezone: Timezone): readonly PackageTable[] {
+  const coverage = {
+    name: coverageList,
+    title: "When each item was listened to and alive, so that no event can be told from no data",
+    columns: coverageColumns(timezone),
+  };
+  return [...seriesNames.map((series) => tableOf(series, timezone)), coverage, ...otherTables];
+}
+
+const otherTables: readonly PackageTable[] = [
+  {
+    name: missingnessList,
+    title: "What is missing of each item on each day of the calendar at its home",
+    columns: missingnessColumns,
+  },
+  { name: deviceList, title: "Each device, and how its readings are made", columns: deviceColumns },
+  ...recordLists.map(({ name, schema, title }) => ({ name, title, columns: columnsOfSchema(schema) })),
+];
+
+/** The table of this name. @throws TypeError where there is none */
+export function tableNamed(name: string, timezone: Timezone = "utc"): PackageTable {
+  const table = tablesIn(timezone).find((one) => one.name === name);
+  if (table === undefined) throw new TypeError(`no download has a table ${name}`);
+  return table;
+}
+
+function tableOf(series: SeriesName, timezone: Timezone): PackageTable {
+  return { name: series, title: seriesOf(series).title, columns: columnsOfSeries(series, timezone) };
+}

@@ -1,0 +1,184 @@
+import { chmodSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { messageOf, OperatorError } from "../base/errors.ts";
+import type { Conflict } from "../domain/identity.ts";
+import type { GatewayStatus } from "./gateway-status.ts";
+import {
+  type Joining,
+  type JoiningStep,
+  joining_seconds_max,
+  type PairingAbility,
+} from "./joining/joining.ts";
+
+/**
+ * The control socket of a running gateway, used by `lintel pair`, `items` and `status`: HTTP on a unix socket in the data
+ * directory that only the gateway's user may open.
+ *
+ *   GET    /status   GatewayStatus
+ *   POST   /joining?seconds=120   a line of JSON per JoiningStep, until it closes; closes when the client goes.
+ *                                 With &new-network an adapter that holds another network gives it up first; with
+ *                                 &person=reads or =types somebody reads the steps, and also answers them
+ *   POST   /joining/answer   the answer to the question that was asked last, as its body
+ *   DELETE /joining  closes it
+ *   POST   /admissions  reads again who is admitted, because a command has changed it; with ?forgotten=ADDRESS a device
+ *                       that it has removed from the store is forgotten here too
+ *   POST   /conflicts?address=…&answer=accepted&by=…   settles who claims an address; or with answer=refused. A Conflict
+ *
+ * A fault is `{"what","remedy"}` with status 409, or a line of its own where there has been one: `{"state":"refused",…}`.
+ */
+export function startControl(options: {
+  directory: string;
+  joining: Joining;
+  admission: { load(): Promise<void> };
+  identities: {
+    settle(address: string, answer: "accepted" | "refused", by: string): Promise<Conflict>;
+    forget(address: string): Promise<void>;
+  };
+  status: () => Promise<GatewayStatus>;
+  clock: Clock;
+}): { stop(): Promise<void> } {
+  const { joining, admission, identities } = options;
+  const path = controlPath(options.directory);
+  // The process with the store's lock owns the socket: a file that exists was left by a gateway that was killed.
+  rmSync(path, { force: true });
+  const umask = process.umask(0o177);
+  let server: Bun.Server<undefined>;
+  try {
+    server = Bun.serve({
+      unix: path,
+      maxRequestBodySize: 1024,
+      // A pairing is silent for minutes, and server.timeout() ends with the first chunk. On a unix socket Bun heeds
+      // this option, but its types do not have it.
+      idleTimeout: 0 as never,
+      routes: {
+        "/status": { GET: () => answered(async () => Response.json(await options.status())) },
+        "/joining": {
+          POST: (request) => answered(() => openJoining(joining, request)),
+          DELETE: () =>
+            answered(async () => {
+              await joining.close();
+              return Response.json({});
+            }),
+        },
+        "/joining/answer": {
+          POST: (request) =>
+            answered(async () => {
+              joining.answer(await request.text());
+              return Response.json({});
+            }),
+        },
+        "/conflicts": {
+          POST: (request) =>
+            answered(async () => {
+              const asked = new URL(request.url).searchParams;
+              const answer = asked.get("answer") === "accepted" ? "accepted" : "refused";
+              return Response.json(
+                await identities.settle(asked.get("address") ?? "", answer, asked.get("by") ?? "somebody"),
+              );
+            }),
+        },
+        "/admissions": {
+          POST: (request) =>
+            answered(async () => {
+              // First: what it still says is not heard any more, and does not make it known again.
+              await admission.load();
+              const forgotten = new URL(request.url).searchParams.get("forgotten");
+              if (forgotten !== null) await identities.forget(forgotten);
+              return Response.json({});
+            }),
+        },
+      },
+      fetch: () => new Response("not found\n", { status: 404 }),
+    });
+  } catch (error) {
+    throw new OperatorError(
+      `cannot make the control socket ${path} (${messageOf(error)})`,
+      "use a data directory on a local file system",
+      { cause: error },
+    );
+  } finally {
+    process.umask(umask);
+  }
+  chmodSync(path, 0o600);
+  return {
+    async stop() {
+      // A client that is waiting for the last step gets it.
+      const cancel = options.clock.after(stop_max_ms, () => void server.stop(true));
+      await server.stop();
+      cancel();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+export function controlPath(directory: string): string {
+  return join(directory, "control.sock");
+}
+
+async function answered(action: () => Promise<Response>): Promise<Response> {
+  try {
+    return await action();
+  } catch (error) {
+    return Response.json(faultOf(error), { status: 409 });
+  }
+}
+
+function faultOf(error: unknown): { what: string; remedy: string } {
+  const known = error instanceof OperatorError;
+  return {
+    what: known ? error.what : `the gateway could not do that (${messageOf(error)})`,
+    remedy: known ? error.remedy : "see its log",
+  };
+}
+
+/** The last line of an answer, where joining could not be opened. */
+export interface JoiningRefusal {
+  readonly state: "refused";
+  readonly what: string;
+  readonly remedy: string;
+}
+
+async function openJoining(joining: Joining, request: Request): Promise<Response> {
+  const asked = new URL(request.url).searchParams;
+  const seconds = Number(asked.get("seconds"));
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > joining_seconds_max) {
+    throw new OperatorError(
+      `joining cannot be open for ${seconds} s`,
+      `give a whole number from 1 to ${joining_seconds_max}`,
+    );
+  }
+  const lines = new TransformStream<string, string>(undefined, undefined, { highWaterMark: steps_max });
+  const writer = lines.writable.getWriter();
+  // A client that has gone gets no more steps; joining closes.
+  const gone = () => void joining.close();
+  const begun = Promise.withResolvers<void>();
+  let ended = false;
+  const report = (step: JoiningStep | JoiningRefusal) => {
+    if (ended) return;
+    ended = step.state === "closed" || step.state === "refused";
+    begun.resolve();
+    writer.write(`${JSON.stringify(step)}\n`).catch(gone);
+    if (ended) writer.close().catch(gone);
+  };
+  const opening = joining.open(seconds, report, {
+    newNetwork: asked.has("new-network"),
+    person: abilityOf(asked.get("person")),
+  });
+  await Promise.race([opening, begun.promise]);
+  opening.catch((error) => report({ state: "refused", ...faultOf(error) }));
+  request.signal.addEventListener("abort", gone);
+  if (request.signal.aborted) gone();
+  return new Response(lines.readable.pipeThrough(new TextEncoderStream()), {
+    headers: { "content-type": "application/x-ndjson" },
+  });
+}
+
+function abilityOf(text: string | null): PairingAbility | undefined {
+  return text === "reads" || text === "types" ? text : undefined;
+}
+
+const stop_max_ms = 1_000;
+
+/** Steps that wait for a slow client; a write beyond them waits in turn, and an opening has few. */
+const steps_max = 1_000;

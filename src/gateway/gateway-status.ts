@@ -1,0 +1,215 @@
+import type { DriverStatus } from "../../drivers/driver.ts";
+import { type Clock, clockQuality } from "../base/clock.ts";
+import { disk_low_bytes, freeBytes } from "../base/disk/disk-fault.ts";
+import { isHot, isPowerLow, isWorn, type MachineHealth, machineHealth } from "../base/machine-health.ts";
+import { day_ms } from "../base/time.ts";
+import { upload_late_ms } from "../config/gateway-config.ts";
+import type { UpdateReport } from "../domain/fleet-home.ts";
+import { type Conflict, conflicts_max, identityText } from "../domain/identity.ts";
+import type { OpenJoining } from "../domain/joining-state.ts";
+import type { Stranger } from "../domain/reading.ts";
+import type { UploadStore } from "../store/gateway/upload-store.ts";
+import type { Overview, Store } from "../store/store.ts";
+import {
+  dropped_max,
+  erasures_reported_max,
+  type GatewayReport,
+  uncertain_times_reported_max,
+} from "../transfer/protocol.ts";
+
+/** Status of a running gateway: the answer to `lintel status`. Times are unix milliseconds. */
+export interface GatewayStatus {
+  readonly version: string;
+  readonly pid: number;
+  readonly url: string;
+  /** The address that it listens on, such as `0.0.0.0` for every one of the machine. */
+  readonly listen: string;
+  /** The certificate that TLS is served with; absent: plain HTTP. */
+  readonly tls?: { readonly certificate: string; readonly fingerprint: string };
+  /** Faults of the configuration that did not prevent the start, one line each. */
+  readonly warnings: readonly string[];
+  readonly started_ms: number;
+  readonly now_ms: number;
+  /** Resident memory of the process. */
+  readonly memory_bytes: number;
+  readonly disk_free_bytes: number;
+  readonly machine: MachineHealth;
+  /** Whether the system clock is known to be right. */
+  readonly clock_synchronised: boolean;
+  /** Why the clock is not believed although it was set. */
+  readonly clock_doubt?: { readonly what: string; readonly remedy: string } | undefined;
+  readonly joining: boolean;
+  /** While it is open. */
+  readonly opened?: OpenJoining;
+  /** Work of drivers that should not be cut off now, in words. */
+  readonly busy: readonly string[];
+  /** Connections closed since the start because there were too many at once. */
+  readonly connections_closed: number;
+  /** Requests refused since the start because too much was under way, of their caller or of all. */
+  readonly requests_refused: number;
+  readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
+  readonly ingest: IngestFigures;
+  /** Devices that were heard and are not listened to, the one heard last first. */
+  readonly strangers: readonly Stranger[];
+  /** Devices that claim to be another one, open conflicts first. */
+  readonly conflicts: readonly Conflict[];
+  readonly store: Overview;
+}
+
+/** Figures of ingest; those named here are always present. */
+export type IngestFigures = Readonly<Record<string, unknown>> &
+  Readonly<Record<"queued" | "committed" | "refused" | "waiting", number>>;
+
+/** A fault of the gateway, and the remedy, a sentence each. */
+export interface Trouble {
+  readonly what: string;
+  readonly remedy?: string;
+  /** While it lasts nothing that is heard has a date. */
+  readonly undated?: boolean;
+}
+
+/** Parts of a gateway as they are now, as far as somebody may have to mend them. */
+export interface GatewayHealth {
+  readonly now_ms: number;
+  readonly clock_synchronised: boolean;
+  /** Why the clock is not believed although it was set. */
+  readonly clock_doubt?: { readonly what: string; readonly remedy: string } | undefined;
+  readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
+  /** Why readings cannot be written. */
+  readonly problem?: string | undefined;
+  readonly disk_free_bytes: number;
+  readonly machine: MachineHealth;
+  /** How uploads have ended; absent where there is nowhere to send to. */
+  readonly upload?: {
+    readonly since_ms: number;
+    readonly uploaded_ms?: number;
+    readonly failed_ms?: number;
+    readonly failure?: string;
+  };
+}
+
+/** Faults that somebody should mend at the box itself, worst first. */
+export function troublesOf(gateway: GatewayHealth): Trouble[] {
+  const { clock_synchronised, drivers, problem, disk_free_bytes } = gateway;
+  return [
+    ...(problem === undefined ? [] : [{ what: `Readings cannot be written: ${problem}.` }]),
+    ...drivers.flatMap(({ name, problem }) =>
+      problem === undefined ? [] : [{ what: `Nothing is heard by [${name}]: ${problem}.` }],
+    ),
+    ...(disk_free_bytes >= disk_low_bytes
+      ? []
+      : [
+          {
+            what: `The disk of the gateway is nearly full: ${Math.floor(disk_free_bytes / 2 ** 20)} MiB are free.`,
+            remedy: "Have it upload, with keep_days in [upload], or put in a larger card.",
+          },
+        ]),
+    ...machineTroubles(gateway),
+    ...(clock_synchronised
+      ? []
+      : [
+          gateway.clock_doubt
+            ? { ...gateway.clock_doubt, undated: true }
+            : {
+                what: "The gateway does not know the time: what it hears is kept, and shown once it does.",
+                remedy: "See that it reaches the internet, or a time server.",
+                undated: true,
+              },
+        ]),
+    ...uploadTroubles(gateway),
+  ];
+}
+
+function machineTroubles({ machine, now_ms }: GatewayHealth): Trouble[] {
+  const { disk = "The disk", temperature_c = 0 } = machine;
+  return [
+    ...(isPowerLow(machine, now_ms)
+      ? [
+          {
+            what: "The power supply of the gateway is too weak.",
+            remedy: "Use the one that is made for this Raspberry Pi, and a short cable.",
+          },
+        ]
+      : []),
+    ...(isHot(machine)
+      ? [
+          {
+            what: `The gateway is ${Math.round(temperature_c)} °C hot, and slows itself down.`,
+            remedy: "Put it where air comes to it, out of the sun and away from heating.",
+          },
+        ]
+      : []),
+    ...(isWorn(machine)
+      ? [{ what: `${disk} is nearly worn out, as it says itself.`, remedy: "Make a backup, and replace it." }]
+      : []),
+  ];
+}
+
+function uploadTroubles({ upload, now_ms }: GatewayHealth): Trouble[] {
+  if (upload === undefined) return [];
+  const { since_ms, uploaded_ms, failed_ms = 0, failure } = upload;
+  const late_ms = now_ms - Math.max(since_ms, uploaded_ms ?? 0);
+  if (late_ms <= upload_late_ms) return [];
+  const what = `Nothing has gone to central for ${Math.floor(late_ms / day_ms)} days`;
+  return failure !== undefined && failed_ms > (uploaded_ms ?? 0)
+    ? [{ what: `${what}: ${failure}.` }]
+    : [{ what: `${what}.`, remedy: "See whether lintel-upload.timer runs." }];
+}
+
+/** A gateway's report without the values that only an upload knows. */
+export type GatewayDescription = Omit<GatewayReport, "differing_days" | "failure">;
+
+/** Looks at a gateway's store and disk. `directory` is its data directory. */
+export async function describeGateway(options: {
+  readonly store: Pick<Store, "overview" | "erasures"> & Pick<UploadStore, "uncertainTimes" | "identities">;
+  readonly clock: Clock;
+  readonly directory: string;
+  readonly version: string;
+  readonly timezone: string;
+  /** How many strangers the gateway hears, where it runs. */
+  readonly strangers?: number | undefined;
+  /** The machine as the running gateway sees it; absent: it is asked now. */
+  readonly machine?: MachineHealth | undefined;
+  /** Of its updates, where it updates itself. */
+  readonly update?: UpdateReport | undefined;
+}): Promise<GatewayDescription> {
+  const { store, clock, directory, version, timezone, strangers, update } = options;
+  const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
+  const own = (await store.erasures()).filter((erasure) => erasure.own === 1);
+  const erasures = [...new Map(own.map(({ id, at_ms, subject }) => [id, { at_ms, subject }])).values()];
+  const doubts = await store.uncertainTimes();
+  const conflicts = openConflicts((await store.identities()).conflicts);
+  const disk_free_bytes = await freeBytes(directory);
+  const { unix_ms, quality } = clock.now();
+  return {
+    version,
+    now_ms: unix_ms,
+    clock_synchronised: quality === clockQuality.synchronised,
+    timezone,
+    last_seq,
+    waiting,
+    disk_free_bytes,
+    bytes_on_disk: bytesOnDisk,
+    machine: options.machine ?? machineHealth(directory),
+    dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
+    strangers,
+    update,
+    ...(conflicts.length === 0 ? {} : { conflicts }),
+    ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-uncertain_times_reported_max) }),
+    ...(erasures.length === 0 ? {} : { erasures: erasures.slice(-erasures_reported_max) }),
+  };
+}
+
+/** Those that wait for a person, in an order that does not change while they do. */
+function openConflicts(conflicts: readonly Conflict[]): NonNullable<GatewayReport["conflicts"]> {
+  return conflicts
+    .filter(({ refused_ms }) => refused_ms === undefined)
+    .toSorted((one, other) => one.first_ms - other.first_ms)
+    .slice(0, conflicts_max)
+    .map(({ known, claimed, why, first_ms, last_ms, count }) => ({
+      address: known.address,
+      known: identityText(known),
+      claimed: identityText(claimed),
+      ...{ why, first_ms, last_ms, count },
+    }));
+}

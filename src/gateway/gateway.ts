@@ -1,0 +1,366 @@
+import type { DriverDefinition } from "../../drivers/driver.ts";
+import { type Clock, clockQuality } from "../base/clock.ts";
+import { freeBytes } from "../base/disk/disk-fault.ts";
+import { messageOf, type OperatorError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import { machineHealth, memoryMeter, PowerWatch } from "../base/machine-health.ts";
+import { version } from "../base/version.ts";
+import type { Config } from "../config/gateway-config.ts";
+import type { TlsFiles } from "../config/server-access.ts";
+import type { GatewayStore } from "../store/gateway/gateway-store.ts";
+import type { UploadStore } from "../store/gateway/upload-store.ts";
+import { databasePath, watchFile } from "../store/sqlite/connection.ts";
+import { checkPages, keepEssentials } from "../store/sqlite/damage-watch.ts";
+import { openGatewayStore, openUploadStore } from "../store/sqlite/open-store.ts";
+import { apiApp, apiUrl } from "../web/api/api-routes.ts";
+import { type Family, Histogram } from "../web/metrics/openmetrics.ts";
+import {
+  commitSteps_s,
+  gatewayFamilies,
+  metricsApp,
+  programFamilies,
+} from "../web/metrics/program-metrics.ts";
+import { dashboardApp } from "../web/pages/page-routes.ts";
+import type { App } from "../web/server/elysia-app.ts";
+import { startServer } from "../web/server/http-server.ts";
+import { AttachedDriver, LampKeeper } from "./attached-drivers.ts";
+import { startControl } from "./control-server.ts";
+import { hostOf } from "./driver-host.ts";
+import { describeGateway, type GatewayHealth, type GatewayStatus, troublesOf } from "./gateway-status.ts";
+import { Admission } from "./ingest/admission.ts";
+import { Identities } from "./ingest/device-identities.ts";
+import { Ingest } from "./ingest/ingest.ts";
+import { keepListening } from "./ingest/note-book.ts";
+import { Joining } from "./joining/joining.ts";
+import { SetupVisit } from "./joining/setup-visit.ts";
+import { sourceApp } from "./pulled-routes.ts";
+import { updateReportOf } from "./update/update-state.ts";
+
+/** A gateway at work. */
+export interface RunningGateway {
+  /** Where its API is, with the newest version: `http://127.0.0.1:8080/v0.9`. */
+  readonly url: string;
+  readonly dashboard: string;
+  readonly store: GatewayStore;
+  status(): Promise<GatewayStatus>;
+  /** Resolves once the store's writer has answered; never, where it hangs. */
+  alive(): Promise<void>;
+  /** Stops in the reverse order of starting; all accepted readings are on disk when it resolves. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Puts a gateway together and starts it: store, ingest, API, drivers, control socket. What a person must
+ * mend (a file that a driver's section names and that is not there, port taken, data directory not writable, a second gateway on the same data, a newer database, TLS
+ * files) is thrown as an OperatorError before any driver starts, and what had started is stopped again.
+ * Hardware that is missing is no fault of the start: drivers try again for ever.
+ */
+export async function startGateway(options: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  drivers: readonly DriverDefinition[];
+  /** Told, once it has been logged, when the store can write no more: stop, and start afresh. */
+  onFailure: (fault: OperatorError) => void;
+}): Promise<RunningGateway> {
+  const { config, clock, log } = options;
+  const started: Started[] = [];
+  try {
+    return await assemble(options, started);
+  } catch (error) {
+    await unwind(started, log);
+    throw error;
+  } finally {
+    for (const warning of config.warnings) log.warn(warning);
+    if (clock.now().quality === clockQuality.unsynchronised) {
+      log.warn("the system clock is not known to be right yet: readings wait on disk, unserved, until it is");
+    }
+  }
+}
+
+/** A part that runs, and how it ends. */
+interface Started {
+  readonly name: string;
+  stop(): Promise<void>;
+}
+
+async function assemble(
+  { config, clock, log, drivers, onFailure }: Parameters<typeof startGateway>[0],
+  started: Started[],
+): Promise<RunningGateway> {
+  const started_ms = clock.now().unix_ms;
+  for (const driver of drivers)
+    if (config.drivers.has(driver.name)) driver.check?.(config.drivers.get(driver.name) as never);
+  const store = await openGatewayStore({
+    directory: config.data,
+    clock,
+    log: log.named("store"),
+    home: config.home.id,
+    onFailure,
+  });
+  started.push({ name: "store", stop: () => store.close() });
+  const stopWatching = watchFile({
+    path: databasePath(config.data),
+    clock,
+    interval_ms: data_watch_ms,
+    onGone: (fault) => {
+      log.error(fault.message);
+      onFailure(fault);
+    },
+  });
+  started.push({ name: "watch of the data", stop: async () => stopWatching() });
+  const onDamaged = (fault: OperatorError) => {
+    log.error(fault.message);
+    onFailure(fault);
+  };
+  const stopChecking = checkPages({ path: databasePath(config.data), clock, log, onDamaged });
+  started.push({ name: "check of the database", stop: async () => stopChecking() });
+  const stopKeeping = keepEssentials({ store, clock, log, onDamaged });
+  started.push({ name: "copy of what readings hang on", stop: async () => stopKeeping() });
+  const commits = new Histogram(commitSteps_s);
+  const identities: Identities = new Identities({
+    store,
+    clock,
+    log: log.named("identities"),
+    openedAt_ms: () => joining.opened?.since_ms,
+    dropped: (what) => ingest.dropped(what),
+    onConflict: () => ingest.want(),
+  });
+  await identities.start();
+  const ingest: Ingest = new Ingest({
+    identities,
+    store,
+    clock,
+    log: log.named("ingest"),
+    onCommit: (duration_ms) => commits.observe(duration_ms / 1000),
+  });
+  started.push({ name: "ingest", stop: () => ingest.close() });
+  const attached: AttachedDriver[] = [];
+  const joining: Joining = new Joining({
+    drivers: () => attached,
+    clock,
+    log,
+    changed: (change) => {
+      if (change === "opened") admission.opened();
+      if (change === "joined") lamp.joined();
+      else lamp.refresh();
+    },
+  });
+  const walk = new SetupVisit({ joining, identities, store, clock, lines: config.walking });
+  const { hostname, port, realm } = config.api;
+  const tls = await tlsOf(config, clock, log);
+  const power = new PowerWatch(clock);
+  started.push({ name: "watch of the power supply", stop: async () => power.stop() });
+  const uploads = uploadsOf({ config, clock, log, started });
+  const server = await startServer({
+    store,
+    clock,
+    log,
+    listen: { hostname, port },
+    realm,
+    tls,
+    apps: [
+      apiApp({ store }),
+      sourceOf({ config, clock, store, uploads, strangers: () => admission.strangers().length, power }),
+      ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
+      dashboardApp({
+        role: "gateway",
+        store,
+        version,
+        home: config.home.id,
+        api: apiUrl({ origin: "" }),
+        zoneOf: async () => config.home.timezone,
+        keepingOf: async () => ({
+          ...keepingOf(config),
+          uploaded_ms: config.upload && (await (await uploads()).uploadState()).uploaded_ms,
+        }),
+        walking: config.walking,
+        walk,
+        troublesOf: async () => troublesOf(await health()),
+        doubtsOf: () => store.uncertainTimes(),
+      }),
+    ],
+  });
+  started.push({ name: "server", stop: () => server.stop() });
+
+  const admission = new Admission({
+    store,
+    clock,
+    log: log.named("admission"),
+    isJoining: () => joining.isOpen,
+    onJoined: (device, listener) => {
+      // By what it broadcasts it may still be another than it seems: only what it tells makes it known.
+      if (identities.identify({ device }, listener, { adds: false }) === "conflict") return;
+      ingest.joined(device, listener);
+      joining.note({ state: "joined", device });
+    },
+    onStranger: () => ingest.dropped("broadcasts of devices that were not admitted"),
+  });
+  await admission.start();
+  started.push({ name: "admission", stop: async () => admission.stop() });
+  const lamp = new LampKeeper({ drivers: () => attached, clock, isJoining: () => joining.isOpen });
+  for (const definition of drivers) {
+    if (!config.drivers.has(definition.name)) continue;
+    const section = config.drivers.get(definition.name);
+    const { name } = definition;
+    const host = hostOf({ name, config, clock, log, store, ingest, admission, identities, joining });
+    const named = log.named(name);
+    attached.push(new AttachedDriver({ definition, config: section, host, clock, log: named }));
+  }
+  lamp.show("starting");
+  for (const driver of attached) {
+    started.push({ name: driver.name, stop: () => driver.stop() });
+    driver.start();
+  }
+  started.push({ name: "lamp", stop: async () => lamp.stop() });
+  const endListening = keepListening({
+    clock,
+    listeners: () => attached.filter((one) => one.status().state === "listening").map(({ name }) => name),
+    note: (listener) => ingest.listening(listener),
+  });
+  started.push({ name: "listening", stop: async () => endListening() });
+
+  const url = apiUrl(server);
+  const machineNow = () => ({ ...machineHealth(config.data), ...power.seen() });
+  const driversNow = () => attached.map((driver) => ({ name: driver.name, ...driver.status() }));
+  const health = async (): Promise<GatewayHealth> => ({
+    now_ms: clock.now().unix_ms,
+    clock_synchronised: clock.now().quality === clockQuality.synchronised,
+    clock_doubt: clock.doubt?.(),
+    drivers: driversNow(),
+    problem: ingest.status().problem,
+    disk_free_bytes: await freeBytes(config.data),
+    machine: machineNow(),
+    ...(config.upload && {
+      upload: { since_ms: started_ms, ...(await (await uploads()).uploadState()) },
+    }),
+  });
+  const memory_bytes = memoryMeter();
+  const status = async (): Promise<GatewayStatus> => ({
+    version,
+    pid: process.pid,
+    url,
+    listen: config.api.hostname,
+    tls: server.certificate,
+    warnings: config.warnings,
+    started_ms,
+    now_ms: clock.now().unix_ms,
+    memory_bytes: memory_bytes(),
+    disk_free_bytes: await freeBytes(config.data),
+    machine: machineNow(),
+    clock_synchronised: clock.now().quality === clockQuality.synchronised,
+    clock_doubt: clock.doubt?.(),
+    joining: joining.isOpen,
+    ...(joining.opened && { opened: joining.opened }),
+    busy: attached.flatMap((driver) => driver.busy() ?? []),
+    connections_closed: server.connectionsClosed(),
+    requests_refused: server.requestsRefused(),
+    drivers: driversNow(),
+    ingest: { ...ingest.status() },
+    strangers: admission.strangers(),
+    conflicts: identities.conflicts(),
+    store: await store.overview(),
+  });
+  const control = startControl({ directory: config.data, joining, admission, identities, status, clock });
+  started.push({ name: "control", stop: () => control.stop() });
+  started.push({ name: "joining", stop: () => joining.stop() });
+  lamp.keep();
+  if (attached.length === 0) {
+    log.warn("no driver is configured: nothing is heard; add a section such as [zigbee] to hear devices");
+  }
+  return {
+    url,
+    dashboard: new URL("/", url).href,
+    store,
+    status,
+    // Nothing to add is still an errand for the writer: its answer, also a refusal, shows that it turns.
+    alive: async () => {
+      await store.append([]).catch((error) => log.debug(messageOf(error)));
+    },
+    stop: () => unwind(started, log),
+  };
+}
+
+/** Paths of the PEM files that TLS is served with: given ones, or those that the gateway makes. */
+export async function tlsOf({ api, data }: Config, clock: Clock, log: Log): Promise<TlsFiles | undefined> {
+  if (api.tls === undefined || "certificate" in api.tls) return api.tls;
+  const { tlsFilesOf } = await import("../web/server/self-signed.ts");
+  return tlsFilesOf(api.tls, { directory: data, directorySetting: "data", listen: api.hostname, clock, log });
+}
+
+function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {
+  return [...programFamilies({ role: "gateway", ...status }), ...gatewayFamilies({ ...status, commits })];
+}
+
+/** Where a gateway sends its readings, and how long they stay, for its pages. */
+export function keepingOf({ upload }: Config) {
+  return upload === undefined
+    ? {}
+    : { upload: { url: upload.url, at: upload.at || undefined }, keep_days: upload.keep_days };
+}
+
+/** The store as uploads see it, opened when it is first asked for. */
+function uploadsOf({
+  config,
+  clock,
+  log,
+  started,
+}: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  started: Started[];
+}): () => Promise<UploadStore> {
+  let opened: Promise<UploadStore> | undefined;
+  started.push({ name: "store of uploads", stop: async () => (await opened)?.close() });
+  return () => {
+    opened ??= openUploadStore({ directory: config.data, clock, log: log.named("store") });
+    return opened;
+  };
+}
+
+/** The store that a pulling central reads from. */
+function sourceOf(options: {
+  config: Config;
+  clock: Clock;
+  store: GatewayStore;
+  uploads: () => Promise<UploadStore>;
+  strangers: () => number;
+  power: PowerWatch;
+}): App {
+  const { config, clock, store, uploads, strangers, power } = options;
+  const directory = config.data;
+  return sourceApp({
+    store: uploads,
+    describe: async () => ({
+      ...(await describeGateway({
+        store,
+        clock,
+        directory,
+        version,
+        timezone: config.home.timezone,
+        strangers: strangers(),
+        machine: { ...machineHealth(directory), ...power.seen() },
+        update: config.update && updateReportOf(config.update.directory, config.update.ring),
+      })),
+      differing_days: 0,
+    }),
+    // Loaded when central first asks.
+    homeFiles: async () => (await import("./uploader/home-files.ts")).gatherHomeFiles(directory),
+    home: config.home.id,
+  });
+}
+
+/** Stops everything in the reverse order; one part that fails to stop does not keep the others from it. */
+async function unwind(started: Started[], log: Log): Promise<void> {
+  for (let part = started.pop(); part !== undefined; part = started.pop()) {
+    try {
+      await part.stop();
+    } catch (error) {
+      log.warn(`${part.name} did not stop cleanly (${messageOf(error)})`);
+    }
+  }
+}
+
+/** Interval at which the data directory is checked. Readings between its loss and the next check are lost. */
+const data_watch_ms = 1_000;

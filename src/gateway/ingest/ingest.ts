@@ -1,0 +1,353 @@
+import { type Clock, clockQuality } from "../../base/clock.ts";
+import { messageOf, OperatorError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import type { DeviceFacts } from "../../domain/device-facts.ts";
+import type { BufferCursor, Device, DeviceState, Gap, Reading } from "../../domain/reading.ts";
+import type { Appended, IdentityNotes } from "../../store/gateway/gateway-store.ts";
+import { ReadingRefused } from "../../store/store.ts";
+import { Pace, type Pause } from "./commit-pace.ts";
+import { Dating, type DatingStore, type OfferedFact, type Prepared } from "./dating.ts";
+import { NoteBook } from "./note-book.ts";
+import { faultOfCursor, faultOfGap, faultOfReading, type IntakeFault, refusalLog } from "./validity.ts";
+
+/**
+ * Takes readings from drivers and commits them in the order in which they came: at once after a quiet stretch, in
+ * groups while more come: see commit-pace.ts. A reading of a burst waits at most for two commits and the pause between them; while the disk
+ * fails it waits in memory, up to `queue_max` of them. What comes before the time is known is committed without a number, and
+ * gets it later: see dating.ts.
+ */
+export class Ingest {
+  readonly #store: DatingStore;
+  readonly #dating: Dating;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #group_max: number;
+  readonly #queue_max: number;
+  readonly #pace: Pace;
+  readonly #notes: NoteBook;
+  readonly #sayRefused: ReturnType<typeof refusalLog>;
+  readonly #identities:
+    | { take(): IdentityNotes | undefined; giveBack(notes: IdentityNotes): void }
+    | undefined;
+  readonly #onCommit: ((duration_ms: number) => void) | undefined;
+  /** Waiting entries, oldest first; those of the commit in progress stay until it succeeds. */
+  #queue: Queued[] = [];
+  #cancelLook: (() => void) | undefined;
+  #closed = false;
+  #closing: Promise<void> | undefined;
+  #committed = 0;
+  #refused = 0;
+  #lastCommit: IngestStatus["lastCommit"];
+  #problem: Problem | undefined;
+
+  constructor(options: IngestOptions) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#group_max = options.group_max ?? 2_000;
+    this.#queue_max = options.queue_max ?? 20_000;
+    this.#dating = new Dating({ ...options, release_max: this.#group_max });
+    this.#sayRefused = refusalLog(options);
+    this.#onCommit = options.onCommit;
+    this.#identities = options.identities;
+    this.#pace = new Pace({
+      clock: options.clock,
+      interval_ms: options.groupInterval_ms ?? 100,
+      burst_max: options.burst_max ?? 256,
+      commit: () => this.#commitNext(),
+    });
+    this.#notes = new NoteBook({
+      clock: options.clock,
+      interval_ms: options.notesInterval_ms ?? 60_000,
+      onDue: () => this.#pace.want(),
+      onRefused: (fault) => this.#sayRefused(fault, "the state is left out"),
+    });
+    // Where it fails, the first commit tries again, and says so.
+    this.#dating.load().catch(() => {});
+    this.#lookLater();
+  }
+
+  /**
+   * Resolves once the reading is on disk. Rejects with an OperatorError, after counting and saying so, when it
+   * is not a possible reading of its series and device, or when the queue is full. `cursor` is committed with it;
+   * `listener` is who heard it.
+   */
+  accept(reading: Reading, cursor?: BufferCursor, listener?: string): Promise<void> {
+    const now = this.#clock.now();
+    // By the same clock, so that nothing is lost where a driver has left it out.
+    const { monotonic_ms = now.monotonic_ms - (now.unix_ms - reading.stamp_ms) } = reading;
+    const clocked = reading.clock === clockQuality.unsynchronised ? { ...reading, monotonic_ms } : reading;
+    const fault = faultOfReading(clocked) ?? faultOfCursor(cursor);
+    const taken = this.#put(
+      { fact: { reading: clocked }, monotonic_ms, cursor },
+      fault,
+      "the reading is left out",
+    );
+    if (fault === undefined) this.heard({ device: reading.device, heard_ms: now.unix_ms }, listener);
+    return taken;
+  }
+
+  /** A commit is due although nothing was heard. */
+  want(): void {
+    if (!this.#closed) this.#pace.want();
+  }
+
+  /** Stores the state of a device with the next commit, or within `notesInterval_ms`. Never fails. */
+  heard(state: DeviceState, listener?: string): void {
+    if (!this.#closed) this.#notes.heard(listener === undefined ? state : { ...state, listener });
+  }
+
+  /** Keeps facts of a device, with its next sign of life. Never fails. */
+  describe(device: Device, facts: DeviceFacts): void {
+    if (!this.#closed) this.#notes.describe(device, facts);
+  }
+
+  /** Notes a device that was let in, with the next commit: it is an item before it says anything more. Never fails. */
+  joined(device: Device, listener: string): void {
+    if (this.#closed) return;
+    this.heard({ device, heard_ms: this.#clock.now().unix_ms }, listener);
+    this.#pace.want();
+  }
+
+  /** Resolves once the gap is on disk; rejects like `accept`. */
+  gap(gap: Gap, cursor?: BufferCursor): Promise<void> {
+    const now = this.#clock.now();
+    const monotonic_ms = now.monotonic_ms - (now.unix_ms - gap.to_ms);
+    const fault = faultOfGap(gap) ?? faultOfCursor(cursor);
+    return this.#put({ fact: { gap }, monotonic_ms, cursor }, fault, "the gap is left out");
+  }
+
+  /** Notes that who bears this name hears its devices now: to be told several times a minute. */
+  listening(listener: string): void {
+    if (this.#closed) return;
+    this.#notes.listening(listener);
+    // A clock that is looked at often can hide only small steps.
+    if (this.#dating.loaded && this.#dating.observe()) this.#pace.want();
+  }
+
+  #put(entry: OfferedFact, fault: IntakeFault | undefined, remedy: string): Promise<void> {
+    const wrong = this.#closed ? closedFault : fault;
+    if (wrong !== undefined) return Promise.reject(this.#refuse(wrong, remedy));
+    if (this.#queue.length >= this.#queue_max)
+      return Promise.reject(this.#refuse(fullFault, this.#fullRemedy()));
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ ...entry, resolve, reject });
+      if (this.#queue.length >= this.#group_max) this.#pace.wantAtOnce();
+      else this.#pace.want();
+    });
+  }
+
+  /** Counts dropped data, under a stable name; stored with the next commit, or within `notesInterval_ms`. */
+  dropped(what: string, count = 1): void {
+    if (!this.#closed) this.#notes.dropped(what, count);
+  }
+
+  status(): IngestStatus {
+    return {
+      queued: this.#queue.length,
+      committed: this.#committed,
+      refused: this.#refused,
+      waiting: this.#dating.waiting,
+      why: this.#dating.why,
+      lastCommit: this.#lastCommit,
+      problem: this.#problem?.text,
+    };
+  }
+
+  /** Commits the queue and the notes, trying once more where the disk has failed; refuses readings from now on. */
+  close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    return this.#closing;
+  }
+
+  async #finish(): Promise<void> {
+    this.#closed = true;
+    this.#notes.stop();
+    this.#cancelLook?.();
+    await this.#pace.stop();
+    for (let before = Infinity; this.#queue.length > 0 && this.#queue.length < before; ) {
+      before = this.#queue.length;
+      await this.#commit();
+    }
+    if (this.#queue.length === 0) await this.#commit();
+    if (this.#queue.length === 0) return;
+    const lost = new OperatorError(
+      `${this.#queue.length} readings were not on disk when Lintel stopped`,
+      this.#problem?.text ?? "see the log",
+    );
+    this.#log.error(lost.message);
+    for (const { reject } of this.#queue.splice(0)) reject(lost);
+  }
+
+  /** Makes one commit; wants the next where readings are left. */
+  async #commitNext(): Promise<Pause> {
+    const pause = await this.#commit();
+    if (this.#queue.length > 0 || pause !== "interval") this.#pace.want();
+    return pause === "interval" && this.#queue.length >= this.#group_max ? "none" : pause;
+  }
+
+  /** One commit of the oldest group and all notes, after whatever has waited for the time. Never rejects. */
+  async #commit(): Promise<Pause> {
+    const group = this.#queue.slice(0, this.#group_max);
+    const notes = this.#notes.take();
+    const identities = this.#identities?.take();
+    let prepared: Prepared | undefined;
+    try {
+      if (!this.#dating.loaded) await this.#dating.load();
+      if (this.#dating.observe()) await this.#release();
+      const started = this.#clock.now();
+      prepared = this.#dating.prepare(group, notes);
+      if (group.length > 0 || notes.facts.length > 0 || notes.dropped.size > 0 || identities !== undefined) {
+        const appended = await this.#store.append(prepared.readings, {
+          ...prepared.notes,
+          cursors: cursorsOf(group),
+          ...(identities && { identities }),
+        });
+        this.#dating.committed(prepared);
+        this.#succeed(group, appended, started.monotonic_ms);
+      }
+      this.#recover();
+      return "interval";
+    } catch (thrown) {
+      this.#notes.giveBack(notes);
+      if (identities !== undefined) this.#identities?.giveBack(identities);
+      const source = thrown instanceof ReadingRefused ? prepared?.sources[thrown.index] : undefined;
+      if (thrown instanceof ReadingRefused && source !== undefined) {
+        this.#leaveOut(thrown, source);
+        return "none";
+      }
+      this.#fail(thrown);
+      return "afterFailure";
+    } finally {
+      this.#lookLater();
+    }
+  }
+
+  /** Numbers everything that has waited for the time, where that is known now. */
+  async #release(): Promise<void> {
+    let readings = 0;
+    for (;;) {
+      const released = await this.#dating.release();
+      if (released === undefined) break;
+      this.#announce(released.appended);
+      readings += released.readings;
+      this.#committed += released.readings;
+    }
+    if (readings > 0)
+      this.#log.info(`the time is known: ${readings} readings that waited for it are numbered`);
+  }
+
+  #succeed(group: readonly Queued[], appended: Appended, started_ms: number): void {
+    const { unix_ms, monotonic_ms } = this.#clock.now();
+    this.#queue.splice(0, group.length);
+    const readings = appended.last_seq - appended.first_seq + 1;
+    this.#committed += readings;
+    this.#lastCommit = { at_ms: unix_ms, duration_ms: monotonic_ms - started_ms, readings };
+    this.#onCommit?.(this.#lastCommit.duration_ms);
+    this.#announce(appended);
+    for (const { resolve } of group) resolve();
+  }
+
+  #announce({ created }: Appended): void {
+    for (const name of created) {
+      this.#log.info(`${name} is new: it has a provisional item until the inventory names it`);
+    }
+  }
+
+  #recover(): void {
+    if (this.#problem === undefined) return;
+    const seconds = Math.round((this.#clock.now().monotonic_ms - this.#problem.since_ms) / 1000);
+    this.#problem = undefined;
+    this.#log.info(`readings are written again after ${seconds} s; none that was accepted is lost`);
+  }
+
+  /** While something waits for the time, and once after the start, a commit is due although nothing comes. */
+  #lookLater(): void {
+    const wanted = this.#lastCommit === undefined || this.#dating.waiting > 0;
+    if (!wanted || this.#closed || this.#cancelLook !== undefined) return;
+    this.#cancelLook = this.#clock.after(look_interval_ms, () => {
+      this.#cancelLook = undefined;
+      this.#pace.want();
+    });
+  }
+
+  /** The store has found the one reading at fault: the others go on at once. */
+  #leaveOut(thrown: ReadingRefused, index: number): void {
+    const [entry] = this.#queue.splice(index, 1);
+    const fault = { name: "readings that the store refused", detail: thrown.what };
+    entry?.reject(this.#refuse(fault, thrown.remedy));
+  }
+
+  #fail(thrown: unknown): void {
+    if (this.#problem?.text === messageOf(thrown)) return;
+    const since_ms = this.#problem?.since_ms ?? this.#clock.now().monotonic_ms;
+    this.#problem = { text: messageOf(thrown), since_ms };
+    this.#log.error(
+      `readings cannot be written and wait in memory, ${this.#queue_max} at most: ${this.#problem.text}`,
+    );
+  }
+
+  #refuse(fault: IntakeFault, remedy: string): OperatorError {
+    this.#refused += 1;
+    this.dropped(fault.name);
+    return this.#sayRefused(fault, remedy);
+  }
+
+  #fullRemedy(): string {
+    return this.#problem?.text ?? "the disk is too slow for so many readings at once";
+  }
+}
+
+export interface IngestOptions {
+  readonly store: DatingStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From the end of a commit to the next at most, which what came meanwhile shares. */
+  readonly groupInterval_ms?: number;
+  /** Commits that may follow each other with a shorter pause; one more may with each interval that passes. */
+  readonly burst_max?: number;
+  /** Readings of one commit at most; so many do not wait for the interval. */
+  readonly group_max?: number;
+  /** Readings that may wait for the disk. */
+  readonly queue_max?: number;
+  /** How long the states of devices may wait for a commit. */
+  readonly notesInterval_ms?: number;
+  /** News of the identities of devices, kept in the commit of the reading that told it. */
+  readonly identities?: { take(): IdentityNotes | undefined; giveBack(notes: IdentityNotes): void };
+  /** Told after each commit how long it took. */
+  readonly onCommit?: (duration_ms: number) => void;
+}
+
+export interface IngestStatus {
+  readonly queued: number;
+  /** Readings committed and refused since the start. */
+  readonly committed: number;
+  readonly refused: number;
+  /** Readings and signs of life that are on disk without a number until the time is known, and why. */
+  readonly waiting: number;
+  readonly why?: string;
+  readonly lastCommit?: { readonly at_ms: number; readonly duration_ms: number; readonly readings: number };
+  /** The fault and its remedy; absent while all is well. */
+  readonly problem?: string;
+}
+
+interface Queued extends OfferedFact {
+  resolve(): void;
+  reject(fault: OperatorError): void;
+}
+
+interface Problem {
+  readonly text: string;
+  readonly since_ms: number;
+}
+
+/** The last value of each cursor. */
+function cursorsOf(entries: readonly Pick<OfferedFact, "cursor">[]): Map<string, string> {
+  return new Map(
+    entries.flatMap(({ cursor }) => (cursor === undefined ? [] : [[cursor.name, cursor.value]])),
+  );
+}
+
+const look_interval_ms = 10_000;
+const closedFault: IntakeFault = { name: "readings after the end", detail: "Lintel is stopping" };
+const fullFault: IntakeFault = { name: "readings that found the queue full", detail: "the queue is full" };

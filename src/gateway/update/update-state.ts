@@ -1,0 +1,127 @@
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { parseIfWhole, readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
+import {
+  ReleaseRefusal,
+  type ReleaseRefusalReason,
+  refusals_max,
+  type UpdateReport,
+} from "../../domain/fleet-home.ts";
+
+const closed = { additionalProperties: false } as const;
+const text = Type.String({ maxLength: 1_000 });
+const count = Type.Integer({ minimum: 0 });
+
+/** A page as the release before served it: a path below the version of the interface, and a digest of each record. */
+const Page = Type.Object({ path: text, records: Type.Array(Type.String({ maxLength: 64 })) }, closed);
+
+/** Facts that held before the switch, and have to hold again. */
+export const Baseline = Type.Object(
+  {
+    /** Items that are heard within every trial, whatever happens in the home, as `kind name`. */
+    heard: Type.Array(text),
+    /** Drivers that heard their device. */
+    drivers: Type.Array(text),
+    pages: Type.Array(Page),
+    uploads: Type.Boolean(),
+  },
+  closed,
+);
+export type Baseline = Static<typeof Baseline>;
+
+/** A switch that is neither confirmed nor taken back yet. */
+export const Trial = Type.Object(
+  {
+    /** `trial`: it has to show what it can; `back`: it could not, and the release before takes its place again. */
+    phase: Type.Union([Type.Literal("trial"), Type.Literal("back")]),
+    version: text,
+    sha256: text,
+    /** Set once the service was started on it. */
+    switched_ms: Type.Optional(count),
+    /** How long the trial has lasted, without times in which the box was off, and how many times it was begun or gone on with. */
+    spent_ms: count,
+    runs: count,
+    baseline: Baseline,
+    /** In phase `back`. */
+    refusal: Type.Optional(ReleaseRefusal),
+  },
+  closed,
+);
+export type Trial = Static<typeof Trial>;
+
+/** Everything that the updater knows from one run to the next: `state.json`, for everybody to read. */
+export const UpdateState = Type.Object(
+  {
+    format: Type.Literal("lintel update 1"),
+    /** The ring of the box, the release that was confirmed last, and when the list was last read. */
+    ring: Type.Optional(count),
+    confirmed: Type.Optional(text),
+    looked_ms: Type.Optional(count),
+    /** A release that lies unpacked, and why it has not been tried yet. */
+    waiting: Type.Optional(Type.Object({ version: text, sha256: text, message: text }, closed)),
+    trial: Type.Optional(Trial),
+    /** The newest last. */
+    refusals: Type.Array(ReleaseRefusal, { maxItems: refusals_max }),
+  },
+  closed,
+);
+export type UpdateState = Static<typeof UpdateState>;
+
+/** The state in a directory of releases; an empty one where there is none that can be read. */
+export function readState(directory: string): UpdateState {
+  const found = parseIfWhole(readIfThere(statePath(directory)));
+  return Value.Check(UpdateState, found) ? found : { format: "lintel update 1", refusals: [] };
+}
+
+/** The part of the state that central is told. */
+export function updateReportOf(directory: string, ring: number): UpdateReport {
+  const { confirmed, trial, waiting, refusals } = readState(directory);
+  return {
+    ring,
+    ...(confirmed !== undefined && { confirmed }),
+    ...(trial && { trying: trial.version }),
+    ...(waiting && { waiting: { version: waiting.version, message: waiting.message } }),
+    refusals,
+  };
+}
+
+/** The state is on disk when this returns. */
+export function writeState(directory: string, state: UpdateState): void {
+  // One that could not be read again would be forgotten, and with it a trial.
+  Value.Assert(UpdateState, state);
+  writeDurably(statePath(directory), `${JSON.stringify(state, null, 2)}\n`);
+  // The upload tells central of it, as the gateway's user.
+  chmodSync(statePath(directory), 0o644);
+}
+
+/** A state with one more refusal in it; the same one again is counted. */
+export function withRefusal(state: UpdateState, found: Omit<ReleaseRefusal, "times">): UpdateState {
+  const isSame = (one: ReleaseRefusal) =>
+    one.reason === found.reason && one.version === found.version && one.sha256 === found.sha256;
+  const times = (state.refusals.find(isSame)?.times ?? 0) + 1;
+  const others = state.refusals.filter((one) => !isSame(one));
+  return { ...state, refusals: [...others, { ...found, times }].slice(-refusals_max) };
+}
+
+/** Whether a release was refused for good, or as often as it is tried. */
+export function isRefused(
+  state: UpdateState,
+  release: { readonly version: string; readonly sha256: string },
+): boolean {
+  return state.refusals.some(
+    ({ sha256, reason, times }) =>
+      sha256 === release.sha256 && times >= (tries_max[reason] ?? Number.POSITIVE_INFINITY),
+  );
+}
+
+/** How many times a release is tried. A full disk is looked at each time. */
+const tries_max: Partial<Record<ReleaseRefusalReason, number>> = {
+  architecture: 1,
+  damaged: 3,
+  went_back: 1,
+  unfinished: 3,
+};
+
+const statePath = (directory: string) => join(directory, "state.json");

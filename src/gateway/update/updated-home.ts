@@ -1,0 +1,184 @@
+import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { readIfThere, readPlainFile } from "../../base/disk/safe-files.ts";
+import { messageOf, OperatorError } from "../../base/errors.ts";
+import { databaseBytes, databasePath, restoringPath } from "../../store/sqlite/connection.ts";
+
+/**
+ * The data of the home. They are their owner's, the user of the service, whatever user the updater is: it touches them only by
+ * commands of a release that it starts as that user.
+ */
+export class UpdatedData {
+  readonly #data: string;
+  readonly #config: string;
+  readonly #copy: string;
+
+  /** @param options.copy a directory for a copy of the data */
+  constructor(options: { data: string; config: string; copy: string }) {
+    this.#data = options.data;
+    this.#config = options.config;
+    this.#copy = options.copy;
+  }
+
+  /** Bytes that a copy takes, about. */
+  get bytes(): number {
+    return databaseBytes(databasePath(this.#data));
+  }
+
+  /** Whether somebody uploads now. */
+  get uploading(): boolean {
+    const pid = readPlainFile(join(this.#data, "upload.pid"), pid_bytes_max)?.trim() ?? "";
+    if (!/^\d+$/.test(pid)) return false;
+    // A power cut leaves the file, and another process may have the number since.
+    return (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0").includes("upload");
+  }
+
+  /** Copies the data while the gateway runs; only their owner may read the copy. */
+  async copy(launcher: string): Promise<void> {
+    this.dropCopy();
+    mkdirSync(this.#copy, { mode: 0o700 });
+    const { uid, gid } = statSync(this.#data);
+    if (uid !== process.getuid?.()) await run(["chown", `${uid}:${gid}`, this.#copy]);
+    await this.command(launcher, "backup", this.#copy, "--data", this.#data);
+  }
+
+  /** Adds to the copy the readings that came since; the gateway has been stopped. */
+  async addToCopy(launcher: string): Promise<void> {
+    await this.command(launcher, "backup", this.#copy, "--add", "--data", this.#data);
+  }
+
+  dropCopy(): void {
+    rmSync(this.#copy, { recursive: true, force: true });
+  }
+
+  /**
+   * Makes the data what they were before the switch, as far as they are not: see `lintel restore --take-over`. Nothing where there is no
+   * copy. Answers a line for people where something was put back.
+   */
+  async putBack(launcher: string): Promise<string | undefined> {
+    if (!existsSync(this.#copy)) return undefined;
+    const words = ["restore", this.#copy, "--data", this.#data, "--replace", "--take-over", "--json"];
+    const { kept, taken_over, lost, set_aside } = JSON.parse(await this.command(launcher, ...words));
+    if (kept) return undefined;
+    // All that is in it is in the place where it belongs.
+    if (lost === 0 && typeof set_aside === "string") await this.#clearAway(set_aside);
+    const readings = taken_over === 1 ? "1 reading" : `${taken_over} readings`;
+    return `the data were put back, with ${readings} that came since${lost > 0 ? `; ${lost} could not be read` : ""}`;
+  }
+
+  /** Removes a directory of the data. What a power cut leaves of it is where the next restore takes it away. */
+  async #clearAway(directory: string): Promise<void> {
+    const left = restoringPath(this.#data);
+    await this.#asOwner(["mv", "-T", "--", directory, left]);
+    await this.#asOwner(["rm", "-rf", "--", left]);
+  }
+
+  /** Uploads, by a release. @throws CommandFailed */
+  async upload(launcher: string): Promise<void> {
+    await this.command(launcher, "upload", "--config", this.#config);
+  }
+
+  /** A token that reads for two days: its id and its text. */
+  async makeToken(launcher: string): Promise<string> {
+    const words = ["token", "create", "lintel-update", "--expires", "2d", "--json", "--data", this.#data];
+    return JSON.parse(await this.command(launcher, ...words)).token;
+  }
+
+  async revokeToken(launcher: string, token: string): Promise<void> {
+    await this.command(launcher, "token", "revoke", token.split(".")[0] ?? "", "--data", this.#data);
+  }
+
+  /** Runs a command of a release as the owner of the data: what it printed. */
+  command(launcher: string, ...words: string[]): Promise<string> {
+    return this.#asOwner([launcher, ...words]);
+  }
+
+  #asOwner(words: readonly string[]): Promise<string> {
+    const { uid, gid } = statSync(this.#data);
+    const own = uid === process.getuid?.();
+    const owner = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--no-new-privs", "--"];
+    return run([...(own ? [] : owner), ...words]);
+  }
+}
+
+/** Digits of a process, and the end of the line. */
+const pid_bytes_max = 32;
+
+async function run(words: readonly string[]): Promise<string> {
+  const child = Bun.spawn([...words], { cwd: "/", stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [out, said, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code === 0) return out;
+  const last = messageOf(
+    said
+      .trim()
+      .split("\n")
+      .at(-1)
+      ?.replace(/^lintel: /, "") ?? "",
+  );
+  throw new CommandFailed(last || `${words[0]} ended with ${code}`, code === 1 && !/^unexpected/.test(last));
+}
+
+/** A command that has failed: its last line. */
+export class CommandFailed extends Error {
+  /** @param later whether it may go better by itself, as where central cannot be reached */
+  constructor(
+    message: string,
+    readonly later: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/** The service of the gateway, under whatever starts it with the machine and again when it ends. */
+export interface Service {
+  /** How it is. */
+  state(): Promise<ServiceState>;
+  /** Starts it, and does not wait until it serves. */
+  start(): Promise<void>;
+  /** It has ended when this resolves. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceState {
+  /** It has said that it serves. */
+  readonly serving: boolean;
+  /** It was given up. */
+  readonly failed: boolean;
+  /** How many times it has ended by itself, or was ended because its watchdog was silent, since it was last started on purpose. */
+  readonly restarts: number;
+}
+
+/** A service of systemd. */
+export function systemdService(unit = "lintel.service"): Service {
+  const systemctl = async (...words: string[]) => {
+    const child = Bun.spawn(["systemctl", ...words], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const [out, said, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    if (code === 0) return out;
+    throw new OperatorError(
+      `systemctl ${words[0]} ${unit} failed (${said.trim() || `exit ${code}`})`,
+      `see systemctl status ${unit}`,
+    );
+  };
+  return {
+    async state() {
+      const out = await systemctl("show", unit, "--property=ActiveState,NRestarts");
+      const facts = new Map(out.split("\n").map((line) => line.split("=") as [string, string]));
+      const active = facts.get("ActiveState");
+      return {
+        serving: active === "active",
+        failed: active === "failed",
+        restarts: Number(facts.get("NRestarts") ?? 0),
+      };
+    },
+    start: async () => void (await systemctl("start", "--no-block", unit)),
+    stop: async () => void (await systemctl("stop", unit)),
+  };
+}

@@ -1,0 +1,234 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { writeDurably } from "../../base/disk/safe-files.ts";
+import { OperatorError } from "../../base/errors.ts";
+import { decodeJson, decodingBounds } from "../../base/json-decoder.ts";
+import { Identity, identities_max, parseIdentity } from "../../domain/identity.ts";
+import { Admitted } from "../../store/gateway/gateway-store.ts";
+import { erasedIn } from "../../store/inventory/erasing.ts";
+import {
+  type GivenName,
+  givenNamesBytes,
+  givenNamesFile,
+  givenNamesIn,
+} from "../../store/inventory/given-names.ts";
+import { oneHome } from "../../store/inventory/homes.ts";
+import { givenNames, takeNames } from "../../store/inventory/naming.ts";
+import {
+  type Connection,
+  databasePath,
+  openForReading,
+  openForWriting,
+} from "../../store/sqlite/connection.ts";
+import { storeFault } from "../../store/sqlite/faults.ts";
+import { replaceIdentities } from "../../store/sqlite/gateway-notes.ts";
+import { epochs } from "../../store/sqlite/role-and-epoch.ts";
+import { Runner } from "../../store/sqlite/sqlite-database.ts";
+
+/**
+ * Files of a home that central keeps besides readings and records, so that a spare gateway can replace a lost one; by
+ * their names at central.
+ *
+ * - `zigbee-network.json`: the newest copy that the Zigbee driver made of its network, with a checksum in it
+ * - `cursors.json`: how far the buffers of devices have been read. On a box that gets this file, buffers are read from there on: events that
+ *   central lacks are read again, and none twice. Left out while readings wait for the time: they have no numbers, so central does not get them, and
+ *   a cursor may be past them. Central then keeps the cursors that it has, and a spare box may read some events again.
+ * - `admitted.json`: the devices heard by radio that were let in
+ * - `identities.json`: who the devices are. A box without them takes the first device that it hears under an address for the known one. Conflicts are left
+ *   out: they come again with the device that claims an address. Left out where nothing is known, so that a box that lost this keeps what central has.
+ * - `given-names.json`: what people in the home call devices; central shows them as proposals too
+ *
+ * To be gathered before an upload and sent after it: central then has every reading before the cursors.
+ */
+export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffer>> {
+  const { admitted, identities, names, waiting, ...cursors } = keptIn(data);
+  const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  const files = new Map([
+    [admittedName, encoded(admitted)],
+    [givenNamesFile, givenNamesBytes(names)],
+  ]);
+  const { epoch, last_seq } = cursors;
+  if (identities.length > 0) files.set(identitiesName, encoded({ epoch, last_seq, identities }));
+  if (!waiting) files.set(cursorsName, encoded(cursors));
+  const generations = join(data, zigbeeGenerations);
+  const newest = (existsSync(generations) ? readdirSync(generations) : [])
+    .filter((name) => /^network-\d{6,}\.json$/.test(name))
+    .toSorted((one, other) => one.length - other.length || (one < other ? -1 : 1))
+    .at(-1);
+  if (newest !== undefined) files.set(networkName, new Uint8Array(readFileSync(join(generations, newest))));
+  return files;
+}
+
+/** Writes the files that central kept of a home into a data directory that has a database. Answers whether a Zigbee network was among them. */
+export function putHomeFiles(
+  data: string,
+  files: ReadonlyMap<string, Uint8Array>,
+): { readonly network: boolean } {
+  putCursors(data, files);
+  putAdmitted(data, files);
+  putIdentities(data, files);
+  putNames(data, files);
+  const network = files.get(networkName);
+  if (network !== undefined) {
+    const generations = join(data, zigbeeGenerations);
+    mkdirSync(generations, { recursive: true, mode: 0o700 });
+    // The driver brings back its other files from the newest copy.
+    writeDurably(join(generations, "network-000001.json"), network);
+  }
+  return { network: network !== undefined };
+}
+
+function putAdmitted(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+  const kept = contentOf(files, admittedName, AdmittedDevices);
+  if (kept === undefined) return;
+  const database = openForWriting(databasePath(data));
+  try {
+    const put = database.keep("INSERT OR REPLACE INTO admitted VALUES (?, ?, ?)");
+    database.transaction(() => {
+      for (const { address, admitted_ms, reason } of kept) put.run(address, admitted_ms, reason);
+    })();
+  } finally {
+    database.close();
+  }
+}
+
+function putNames(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+  const database = openForWriting(databasePath(data));
+  const runner = new Runner(database);
+  try {
+    database.transaction(() =>
+      runner.run(takeNames(givenNamesIn(files.get(givenNamesFile)), runner.run(erasedIn(0)))),
+    )();
+  } finally {
+    database.close();
+  }
+}
+
+/** A file that central kept; undefined where there is none. @throws OperatorError where it is of another form */
+function contentOf<Schema extends TSchema>(
+  files: ReadonlyMap<string, Uint8Array>,
+  name: string,
+  schema: Schema,
+): Static<Schema> | undefined {
+  const content = files.get(name);
+  if (content === undefined) return undefined;
+  let kept: unknown;
+  try {
+    kept = decodeJson(content, decodingBounds.homeFile);
+  } catch {
+    kept = undefined;
+  }
+  if (Value.Check(schema, kept)) return kept;
+  throw new OperatorError(
+    `what central keeps as ${name} of this home is not what a gateway puts there`,
+    "run the same version of Lintel on both; if it is, this is a fault of the program",
+  );
+}
+
+/** Puts the cursors that central kept into a database, unless its own are of a later time. */
+export function putCursors(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+  const kept = contentOf(files, cursorsName, Cursors);
+  if (kept === undefined) return;
+  const database = openForWriting(databasePath(data));
+  try {
+    if (isLater(database, kept)) return;
+    const put = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?)");
+    database.transaction(() => {
+      for (const [name, value] of Object.entries(kept.cursors)) put.run(name, value);
+    })();
+  } finally {
+    database.close();
+  }
+}
+
+/** Puts the identities that central kept into a database, unless its own are of a later time; of addresses that central lacks it keeps its own. */
+export function putIdentities(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+  const kept = contentOf(files, identitiesName, KeptIdentities);
+  if (kept === undefined) return;
+  const database = openForWriting(databasePath(data));
+  try {
+    const hasOwn = database.query("SELECT 1 FROM identities LIMIT 1").values().length > 0;
+    if (hasOwn && isLater(database, kept)) return;
+    database.transaction(() => replaceIdentities(database, kept.identities))();
+  } finally {
+    database.close();
+  }
+}
+
+/** Whether a database went at least as far as one was when a file was made of it. */
+function isLater(database: Connection, { epoch, last_seq }: Static<typeof Position>): boolean {
+  const own = new Runner(database).run(epochs()).find((one) => one.epoch === epoch);
+  return own !== undefined && own.last_seq >= last_seq;
+}
+
+/** The identities that may travel, those known longest first: what strangers made up comes last, and is new again to the box that gets the file. */
+function identitiesIn(database: Connection): Identity[] {
+  const rows = database
+    .query<{ identity: string }, []>(
+      "SELECT identity FROM identities ORDER BY identity ->> '$.since_ms', address",
+    )
+    .all();
+  let bytes = 0;
+  return rows.flatMap(({ identity }) => {
+    bytes += Buffer.byteLength(identity);
+    return bytes > identities_bytes_max ? [] : (parseIdentity(identity) ?? []);
+  });
+}
+
+function keptIn(data: string): Static<typeof Cursors> & {
+  admitted: Static<typeof AdmittedDevices>;
+  identities: readonly Identity[];
+  names: readonly GivenName[];
+  /** Whether anything waits for the time. */
+  waiting: boolean;
+} {
+  const path = databasePath(data);
+  try {
+    const database = openForReading(path);
+    try {
+      return database.transaction(() => {
+        const facts = new Map(database.query("SELECT name, value FROM meta").values() as [string, unknown][]);
+        const rows = database.query("SELECT name, value FROM cursors ORDER BY name").values();
+        return {
+          epoch: String(facts.get("epoch")),
+          last_seq: Number(facts.get("last_seq")),
+          cursors: Object.fromEntries(rows as [string, string][]),
+          admitted: database.query<Admitted, []>("SELECT * FROM admitted ORDER BY address").all(),
+          identities: identitiesIn(database),
+          names: new Runner(database).run(givenNames(oneHome)),
+          waiting: database.query("SELECT 1 FROM waiting LIMIT 1").values().length > 0,
+        };
+      })();
+    } finally {
+      database.close();
+    }
+  } catch (thrown) {
+    throw storeFault(thrown, path);
+  }
+}
+
+/** How far a database was when a file was made of it: `last_seq` was the newest reading of the epoch. */
+const Position = Type.Object({ epoch: Type.String(), last_seq: Type.Integer({ minimum: 0 }) });
+
+/** Cursors by name. */
+const Cursors = Type.Object({
+  ...Position.properties,
+  cursors: Type.Record(Type.String(), Type.String()),
+});
+
+const KeptIdentities = Type.Object({
+  ...Position.properties,
+  identities: Type.Array(Identity, { maxItems: identities_max }),
+});
+/** Of their texts: 4,000 as devices tell them. Central keeps no file of more than some megabytes. */
+const identities_bytes_max = 1024 * 1024;
+
+const AdmittedDevices = Type.Array(Admitted, { maxItems: 10_000 });
+
+const cursorsName = "cursors.json";
+const identitiesName = "identities.json";
+const admittedName = "admitted.json";
+const networkName = "zigbee-network.json";
+const zigbeeGenerations = "drivers/zigbee/backups";

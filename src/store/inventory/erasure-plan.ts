@@ -1,0 +1,400 @@
+import type { Kind } from "../../domain/kinds.ts";
+import type { Item } from "../../domain/records/item.ts";
+import { definitionOf, type RecordType, recordTypes } from "../../domain/records/record-table.ts";
+import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../database.ts";
+import {
+  type ErasurePlan,
+  type ErasureTarget,
+  type ItemReadings,
+  isOfDevice,
+  type KeptReadings,
+  type SpanOfDevice,
+} from "../erasure.ts";
+import { countBetween } from "../series/readings.ts";
+import { seriesOfStream } from "../series/streams.ts";
+import { type Between, joined, parts, without } from "../series/time-spans.ts";
+import { type Homes, ownHome } from "./homes.ts";
+import { always } from "./placements.ts";
+import { numberIn, recordsWith } from "./records.ts";
+
+type NewSpan = ErasurePlan["spans"][number];
+type Kept = Omit<KeptReadings, "readings"> & { readonly streams: (stream: HomeStream) => boolean };
+
+/** Records that an erasure removes: a condition on `records` whose parameter is `$1`. */
+export interface RecordCondition {
+  readonly condition: string;
+  readonly parameter: number | readonly string[];
+}
+
+/** Finds out what an erasure would take away; undefined where nobody knows the home or subject. To be read at one moment. */
+export function* erasurePlan(
+  homes: Homes,
+  target: ErasureTarget,
+  now_ms: number,
+): Work<ErasurePlan | undefined> {
+  const found = yield* erasureSpans(homes, target, now_ms);
+  if (found === undefined) return undefined;
+  const readings: ItemReadings[] = [];
+  const kept: KeptReadings[] = [];
+  for (const home of new Set([...found.spans, ...found.kept].map((span) => span.home))) {
+    const streams = yield* streamsOfHome(home);
+    const ofHome = found.spans.filter((span) => span.home === home);
+    for (const stream of streams) {
+      const { itemname } = stream;
+      for (const between of betweenOf(ofHome, stream)) {
+        const count = yield* countIn(homes, stream, between);
+        if (count > 0) readings.push({ home, itemname, ...between, readings: count });
+      }
+    }
+    for (const { streams: isMeant, ...stays } of found.kept.filter((stay) => stay.home === home)) {
+      let count = 0;
+      for (const stream of streams.filter(isMeant))
+        for (const between of without([stays], betweenOf(ofHome, stream)))
+          count += yield* countIn(homes, stream, between);
+      if (count > 0) kept.push({ ...stays, readings: count });
+    }
+  }
+  return { readings, kept, ...(yield* besides(homes, target)), spans: found.spans };
+}
+
+/** The times that an erasure takes away, and those that it leaves to others; undefined where nobody knows the home or subject. */
+export function* erasureSpans(
+  homes: Homes,
+  target: ErasureTarget,
+  now_ms: number,
+): Work<ErasureSpans | undefined> {
+  return "home" in target
+    ? yield* homeSpans(homes, target.home, now_ms)
+    : yield* subjectSpans(homes, target.subject, now_ms);
+}
+
+/** A stream of a home, with the item that it is of. */
+export interface HomeStream {
+  readonly stream: number;
+  readonly item: number;
+  readonly home: number;
+  readonly itemname: string;
+  readonly kind: Kind;
+  readonly address: string;
+  readonly itemid: number | undefined;
+  readonly provisional: boolean;
+}
+
+export function* streamsOfHome(home: number): Work<HomeStream[]> {
+  const rows = yield* rowsOf(
+    arrays<[number, number, string, number | null, number | boolean, string]>(
+      `SELECT streams.key, streams.item, streams.address, streams.itemid, items.provisional, items.record
+       FROM streams JOIN items ON items.key = streams.item WHERE streams.home = $1 ORDER BY streams.key`,
+      home,
+    ),
+  );
+  return rows.map(([stream, item, address, itemid, provisional, text]) => {
+    const record = JSON.parse(text) as Item;
+    const number = itemid ?? (provisional ? undefined : record.itemid);
+    const { itemname, typename } = record;
+    return {
+      stream,
+      item,
+      home,
+      itemname,
+      kind: typename as Kind,
+      address,
+      itemid: number,
+      provisional: Boolean(provisional),
+    };
+  });
+}
+
+/** The times of a stream that spans of its home take away: none overlaps another. */
+export function betweenOf(spans: readonly SpanOfDevice[], stream: HomeStream): Between[] {
+  return joined(spans.filter((span) => isOfDevice(span, stream)));
+}
+
+function* countIn(homes: Homes, { stream, home }: HomeStream, between: Between): Work<number> {
+  let count = 0;
+  for (const run of yield* seriesOfStream(homes, stream, homes.of(home)))
+    count += yield* countBetween(run, between);
+  return count;
+}
+
+export interface ErasureSpans {
+  readonly spans: readonly NewSpan[];
+  readonly kept: readonly Kept[];
+}
+
+const everyDevice = { kind: null, address: null, itemid: null } as const;
+
+function* homeSpans(homes: Homes, home: number, now_ms: number): Work<ErasureSpans | undefined> {
+  if (!(yield* isKnownHome(homes, home))) return undefined;
+  const own = homes.one ? 0 : home;
+  const before_ms = yield* endOf(homes, own, now_ms);
+  return { spans: [{ home: own, subject: null, ...everyDevice, from_ms: 0, before_ms }], kept: [] };
+}
+
+function* isKnownHome(homes: Homes, home: number): Work<boolean> {
+  if (homes.one) {
+    const own = yield* ownHome();
+    if (own !== undefined) return own === home;
+  }
+  const known = yield* firstOf(
+    arrays(
+      `SELECT 1 FROM streams WHERE home = $1 UNION ALL SELECT 1 FROM epoch_homes WHERE home = $1
+       UNION ALL SELECT 1 FROM records WHERE type IN ('homes', 'home_inventory') AND number = $1
+       UNION ALL SELECT 1 FROM records WHERE type = 'project_enrollments' AND ${numberIn("homeid")} = $1
+       UNION ALL SELECT 1 FROM records WHERE type = 'issues' AND ${numberIn("homeid")} = $1 LIMIT 1`,
+      home,
+    ),
+  );
+  return known !== undefined;
+}
+
+/** Now, or after the newest reading of a home whose clock is ahead. */
+function* endOf(homes: Homes, home: number, now_ms: number): Work<number> {
+  const streams = yield* rowsOf(arrays<[number]>("SELECT key FROM streams WHERE home = $1", home));
+  const newest = yield* firstOf(
+    arrays<[number | null]>(
+      "SELECT max(newest_stamp) FROM totals WHERE stream = ANY ($1::bigint[]) AND home = $2",
+      streams.flat(),
+      homes.of(home),
+    ),
+  );
+  return Math.max(now_ms, Number(newest?.[0] ?? 0) + 1);
+}
+
+function* subjectSpans(homes: Homes, subject: number, now_ms: number): Work<ErasureSpans | undefined> {
+  const ofSubject = conditionsOf({ subject });
+  const known = yield* rowsOfAll<[number][]>(
+    ...ofSubject.map(({ condition, parameter }) =>
+      arrays<[number]>(`SELECT 1 FROM records WHERE ${condition} LIMIT 1`, parameter),
+    ),
+  );
+  if (known.flat(2).length === 0) return undefined;
+  const own = homes.one ? yield* ownHome() : undefined;
+  const ends = new Map<number, number>();
+  const end = function* (home: number): Work<number> {
+    if (!ends.has(home)) ends.set(home, yield* endOf(homes, home, now_ms));
+    return ends.get(home) as number;
+  };
+  const lived: (Between & { home: number })[] = [];
+  for (const enrolled of yield* recordsNaming<Enrolled>("project_enrollments", "subjectid", [subject])) {
+    const { homeid } = enrolled;
+    if (homeid === null || (own !== undefined && homeid !== own)) continue;
+    const home = homes.one ? 0 : homeid;
+    const between = enrollmentOf(enrolled, yield* end(home));
+    if (between !== undefined) lived.push({ home, ...between });
+  }
+  const held = yield* heldBy(subject, yield* end(-1));
+  const spans: NewSpan[] = [];
+  const kept: Kept[] = [];
+  for (const [home, times] of Map.groupBy(lived, (one) => one.home)) {
+    const mine = joined(times);
+    const others = yield* othersIn(homes, home, { subject, own, end: yield* end(home) });
+    for (const between of without(mine, others)) spans.push({ home, subject, ...everyDevice, ...between });
+    const why = "another participant was enrolled there, or held an item of the home, at that time";
+    for (const between of parts(mine, others))
+      kept.push({ home, itemname: null, ...between, why, streams: () => true });
+    // Without a span the home's gateway is told all the same that the participant's records are gone.
+    if (without(mine, others).length === 0)
+      spans.push({ home, subject, ...everyDevice, from_ms: 0, before_ms: 0 });
+  }
+  for (const of of held) {
+    const found = yield* heldSpans(homes, subject, of, { lived, end: yield* end(-1) });
+    spans.push(...found.spans);
+    kept.push(...found.kept);
+  }
+  if (spans.length === 0) spans.push({ home: -1, subject, ...everyDevice, from_ms: 0, before_ms: 0 });
+  return { spans, kept };
+}
+
+interface Enrolled {
+  readonly subjectid: number;
+  readonly homeid: number | null;
+  readonly start: number | null;
+  readonly stop: number | null;
+}
+
+/** The time of an enrollment; one that has not ended lasts until now. */
+function enrollmentOf({ start, stop }: Enrolled, end_ms: number): Between | undefined {
+  const from_ms = Math.max(0, (start ?? 0) * 1000);
+  const before_ms = stop === null || stop === 0 ? end_ms : stop * 1000;
+  return from_ms < before_ms ? { from_ms, before_ms } : undefined;
+}
+
+interface HeldRecord {
+  readonly subjectid: number;
+  readonly itemid: number;
+  readonly start: string | null;
+  readonly stop: string | null;
+}
+type HeldItem = Between & { readonly itemid: number; readonly subjectid: number };
+
+function* heldBy(subject: number, end_ms: number): Work<HeldItem[]> {
+  return (yield* recordsNaming<HeldRecord>("subject_inventory", "subjectid", [subject])).flatMap(
+    (held) => heldOf(held, end_ms) ?? [],
+  );
+}
+
+/** The time in which an item was in the hands of a subject. Dates that are none leave it open: more is taken away, and not less. */
+function heldOf({ subjectid, itemid, start, stop }: HeldRecord, end_ms: number): HeldItem | undefined {
+  const from_ms = Math.max(0, timeIn(start) ?? 0);
+  const before_ms = timeIn(stop) ?? end_ms;
+  return from_ms < before_ms ? { subjectid, itemid, from_ms, before_ms } : undefined;
+}
+
+/** Unix milliseconds of a date and time as inventories have them, which do not say their zone: UTC. */
+function timeIn(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const written = text.trim().replace(" ", "T");
+  const time_ms = Date.parse(
+    /T.*(Z|[+-]\d\d:?\d\d)$/.test(written) || !written.includes("T") ? written : `${written}Z`,
+  );
+  return Number.isNaN(time_ms) ? undefined : time_ms;
+}
+
+/** When others than a subject lived in a home: by their enrollments, or because they held an item that was there. */
+function* othersIn(
+  homes: Homes,
+  home: number,
+  { subject, own, end }: { subject: number; own: number | undefined; end: number },
+): Work<Between[]> {
+  const enrolled = homes.one
+    ? (yield* allOf<Enrolled>("project_enrollments")).filter(
+        ({ homeid }) => own === undefined || homeid === own,
+      )
+    : yield* recordsNaming<Enrolled>("project_enrollments", "homeid", [home]);
+  const theirs = enrolled
+    .filter(({ subjectid }) => subjectid !== subject)
+    .flatMap((one) => enrollmentOf(one, end) ?? []);
+  const stays = yield* rowsOf(
+    objects<Between & { itemid: number }>(
+      "SELECT itemid, from_ms, before_ms FROM stays JOIN items ON items.key = stays.item WHERE stays.home = $1 AND NOT provisional",
+      home,
+    ),
+  );
+  const holders = yield* recordsNaming<HeldRecord>(
+    "subject_inventory",
+    "itemid",
+    stays.map(({ itemid }) => itemid),
+  );
+  for (const held of holders.filter(({ subjectid }) => subjectid !== subject)) {
+    const between = heldOf(held, end);
+    const there = stays.filter(({ itemid }) => itemid === held.itemid);
+    if (between !== undefined) theirs.push(...parts([between], there));
+  }
+  return joined(theirs);
+}
+
+/** The spans of an item that a subject held: in the homes where it was then, but for what another one held it too. */
+function* heldSpans(
+  homes: Homes,
+  subject: number,
+  held: HeldItem,
+  { lived, end }: { lived: readonly (Between & { home: number })[]; end: number },
+): Work<ErasureSpans> {
+  const item = yield* firstOf(
+    objects<{ key: number; typename: Kind; address: string | null; record: string }>(
+      "SELECT key, typename, address, record FROM items WHERE itemid = $1",
+      held.itemid,
+    ),
+  );
+  if (item === undefined) return { spans: [], kept: [] };
+  const { itemname } = JSON.parse(item.record) as Item;
+  const address = item.address?.startsWith("#") ? null : item.address;
+  const device = { kind: item.typename, address, itemid: held.itemid };
+  const others = (yield* recordsNaming<HeldRecord>("subject_inventory", "itemid", [held.itemid]))
+    .filter(({ subjectid }) => subjectid !== subject)
+    .flatMap((one) => heldOf(one, end) ?? []);
+  const stays = yield* rowsOf(
+    objects<Between & { home: number }>(
+      "SELECT home, from_ms, before_ms FROM stays WHERE item = $1",
+      item.key,
+    ),
+  );
+  const there = stays.length > 0 ? stays : homes.one ? [{ home: 0, ...always }] : lived;
+  const spans: NewSpan[] = [];
+  const kept: Kept[] = [];
+  const isIt = (stream: HomeStream) => stream.item === item.key;
+  for (const stay of there) {
+    const mine = parts([held], [stay]);
+    const why = "another participant held it too at that time";
+    for (const between of without(mine, others))
+      spans.push({ home: stay.home, subject, ...device, ...between });
+    for (const between of parts(mine, others))
+      kept.push({ home: stay.home, itemname, ...between, why, streams: isIt });
+  }
+  const heard = yield* rowsOf(arrays<[number]>("SELECT home FROM streams WHERE item = $1", item.key));
+  for (const [home] of heard)
+    for (const between of without(
+      [held],
+      there.filter((stay) => stay.home === home),
+    ))
+      kept.push({
+        home,
+        itemname,
+        ...between,
+        why: "this home heard it while it was elsewhere by the inventory",
+        streams: isIt,
+      });
+  return { spans, kept };
+}
+
+/** Counts of what goes besides readings. */
+function* besides(
+  homes: Homes,
+  target: ErasureTarget,
+): Work<Pick<ErasurePlan, "records" | "alerts" | "files" | "tokens">> {
+  const records: Partial<Record<RecordType, number>> = {};
+  for (const { condition, parameter } of conditionsOf(target, homes)) {
+    const counts = yield* rowsOf(
+      arrays<[RecordType, number]>(
+        `SELECT type, count(*) FROM records WHERE ${condition} GROUP BY type ORDER BY type`,
+        parameter,
+      ),
+    );
+    for (const [type, count] of counts) records[type] = Number(count);
+  }
+  const [column, number] =
+    "home" in target ? (["home", target.home] as const) : (["subjectid", target.subject] as const);
+  const alerts = yield* firstOf(
+    arrays<[number]>(`SELECT count(*) FROM home_alerts WHERE ${column} = $1`, number),
+  );
+  const home = "home" in target ? target.home : -1;
+  const files = yield* firstOf(arrays<[number]>("SELECT count(*) FROM backups WHERE home = $1", home));
+  const tokens = yield* rowsOf(
+    objects<{ id: string; name: string }>("SELECT id, name FROM tokens WHERE home = $1 ORDER BY id", home),
+  );
+  return { records, alerts: Number(alerts?.[0]), files: Number(files?.[0]), tokens };
+}
+
+/** Which records go; a gateway's are all of its home. */
+export function conditionsOf(target: ErasureTarget, homes?: Homes): RecordCondition[] {
+  if ("home" in target) {
+    if (homes?.one) return [{ condition: "type = ANY ($1::text[])", parameter: recordTypes }];
+    return [
+      { condition: "type IN ('homes', 'home_inventory') AND number = $1", parameter: target.home },
+      ...["project_enrollments", "issues"].map((type) => ({
+        condition: `type = '${type}' AND ${numberIn("homeid")} = $1`,
+        parameter: target.home,
+      })),
+    ];
+  }
+  const owned = recordTypes.filter((type) => type === "subjects" || definitionOf(type).owner === "subjects");
+  const types = owned.map((type) => `'${type}'`).join(", ");
+  return [
+    { condition: `type IN (${types}) AND number = $1`, parameter: target.subject },
+    { condition: `type = 'issues' AND ${numberIn("subjectid")} = $1`, parameter: target.subject },
+  ];
+}
+
+function* recordsNaming<Record>(
+  type: RecordType,
+  field: string,
+  numbers: readonly number[],
+): Work<readonly Record[]> {
+  return (yield* recordsWith(type, field, numbers)) as readonly Record[];
+}
+
+function* allOf<Record>(type: RecordType): Work<Record[]> {
+  const rows = yield* rowsOf(arrays<[string]>("SELECT record FROM records WHERE type = $1", type));
+  return rows.map(([record]) => JSON.parse(record));
+}

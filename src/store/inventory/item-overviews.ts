@@ -1,0 +1,371 @@
+import type { DeviceFacts } from "../../domain/device-facts.ts";
+import { coin_cell_low_mv, type Kind, low_percent } from "../../domain/kinds.ts";
+import { type Item, itemStatus } from "../../domain/records/item.ts";
+import type { SeriesName } from "../../domain/series.ts";
+import type { ItemHealth, UnplacedReadings } from "../central/central-store.ts";
+import { objects, reach, rowsOf, rowsOfAll, type Statement, type Work } from "../database.ts";
+import { cadenceOf, silence_least_ms } from "../series/coverage-intervals.ts";
+import { type LatestPlacement, overdueItems } from "../series/coverage-reads.ts";
+import { between } from "../series/ranks.ts";
+import { newestBetween } from "../series/readings.ts";
+import {
+  type ItemSeriesRequest,
+  placedSeriesOf,
+  placedStreams,
+  type StreamPlacement,
+} from "../series/streams.ts";
+import type { ItemOverview, ItemState } from "../store.ts";
+import { replacedIn } from "./given-names.ts";
+import type { Homes } from "./homes.ts";
+import { namesWithReplaced } from "./naming.ts";
+import { always, type Placement } from "./placements.ts";
+
+/**
+ * Overviews of items, in order of type and itemid; `of`: only of those that live in one of these homes now, with what these homes have sent. To be read in
+ * one snapshot. Tables that a cluster spreads are read by themselves.
+ */
+export function* itemOverviews(homes: Homes, of?: readonly number[]): Work<ItemOverview[]> {
+  const living = yield* itemsWithStays(of);
+  yield* reach(of ?? []);
+  const series = yield* totalsOf(homes, living.stays, of);
+  const missed = yield* missedOf(living.stays, of);
+  const states = yield* statesOf(homes, living, of);
+  return living.rows.map(({ key }, place) => ({
+    ...(states[place] as ItemState),
+    ...(missed.get(key) ?? nothingMissed),
+    series: series.get(key) ?? [],
+  }));
+}
+
+/** Items, their records by key, and their stays, the earliest of each first. */
+interface ItemsWithStays {
+  readonly rows: readonly OverviewRow[];
+  readonly items: ReadonlyMap<number, Item>;
+  readonly stays: readonly ItemPlacement[];
+}
+
+function* itemsWithStays(of: readonly number[] | undefined): Work<ItemsWithStays> {
+  const [rows, stays] = yield* rowsOfAll(itemsLiving(of), staysOfItems(of));
+  return withRecords(rows, stays);
+}
+
+export function withRecords(rows: readonly OverviewRow[], all: readonly ItemPlacement[]): ItemsWithStays {
+  const items = new Map(rows.map(({ key, record }) => [key, JSON.parse(record) as Item]));
+  return { rows, items, stays: all.filter(({ item }) => items.has(item)) };
+}
+
+/** States of items; `of`: the homes that are asked for. Of all homes it is looked up what was replaced in those where something is silent. */
+export function* statesOf(
+  homes: Homes,
+  { rows, items, stays }: ItemsWithStays,
+  of: readonly number[] | undefined,
+): Work<ItemState[]> {
+  const overdue = yield* overdueItems(stays.flatMap((stay) => latestStay(stay, items)));
+  const inDoubt = stays.filter(({ item }) => overdue.has(item)).map(({ home }) => home);
+  const names = yield* namesWithReplaced(homes, of ?? [...new Set(inDoubt)]);
+  const homeOf = new Map(stays.map(({ item, home }) => [item, homes.one ? 0 : home]));
+  // The latest stay in which it was heard.
+  const heard = new Map(stays.filter(isHeard).map((stay) => [stay.item, stay]));
+  return rows.map(({ key, provisional }) => {
+    const item = items.get(key) as Item;
+    const state = heard.get(key);
+    const replaced = replacedIn(names.get(homeOf.get(key) ?? 0) ?? [], item);
+    return {
+      record: item,
+      provisional: Boolean(provisional),
+      ...(state === undefined ? {} : stateOf(state)),
+      expected_ms: cadenceOf(item.typename as Kind, item.subtypename).expected_ms,
+      overdue: overdue.has(key) && replaced === undefined,
+      ...(replaced && { replaced }),
+    };
+  });
+}
+
+function itemsLiving(of: readonly number[] | undefined): Statement<OverviewRow> {
+  const text = (condition: string) =>
+    `SELECT key, record, provisional FROM items ${condition} ORDER BY typename, itemid`;
+  if (of === undefined) return objects(text(""));
+  const living = `SELECT item FROM stays WHERE home = ANY ($1::bigint[]) AND before_ms = ${always.before_ms}`;
+  return objects(text(`WHERE key IN (${living})`), of);
+}
+
+/** Stays of items, the earliest first, with what was last learned of their devices in each. */
+function staysOfItems(of: readonly number[] | undefined): Statement<ItemPlacement> {
+  if (of === undefined) return objects(placementsText(""));
+  return objects(placementsText("WHERE stays.home = ANY ($1::bigint[])"), of);
+}
+
+/** The statement, with a condition on `stays`. */
+export function placementsText(condition: string): string {
+  return `
+    SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
+      battery_percent, battery_mv, linkquality, facts
+    FROM ${placedStreams} LEFT JOIN stream_states AS states ON states.stream = streams.key
+      LEFT JOIN listeners ON listeners.home = states.home AND name = listener
+    ${condition} ORDER BY stays.item, from_ms`;
+}
+
+/** The stay is all the time that there is. */
+function isWhole({ from_ms, before_ms }: Pick<Placement, "from_ms" | "before_ms">): boolean {
+  return from_ms === always.from_ms && before_ms === always.before_ms;
+}
+
+const isHeard = (stay: ItemPlacement): stay is HeardItemPlacement => stay.heard_ms !== null;
+
+/** Of an item that is decommissioned none: nobody misses it. */
+function latestStay(stay: ItemPlacement, items: ReadonlyMap<number, Item>): LatestPlacement[] {
+  if (!isHeard(stay) || stay.before_ms !== always.before_ms) return [];
+  const { typename, subtypename, statusname } = items.get(stay.item) as Item;
+  if (statusname === itemStatus.decommissioned.statusname) return [];
+  return [{ ...stay, kind: typename as Kind, subtype: subtypename }];
+}
+
+function stateOf({
+  heard_ms,
+  listener,
+  battery_percent,
+  battery_mv,
+  linkquality,
+  facts,
+}: HeardItemPlacement): DeviceStateKnown {
+  return {
+    heard_ms,
+    ...(battery_percent === null ? {} : { battery_percent }),
+    ...(battery_mv === null ? {} : { battery_mv }),
+    ...(linkquality === null ? {} : { linkquality }),
+    ...(listener === null ? {} : { listener }),
+    ...(facts === null ? {} : { facts: JSON.parse(facts) as DeviceFacts }),
+  };
+}
+
+/** A condition on a spread table and its parameters: rows are of these stays; of all where all homes are asked for. */
+function ofStays(
+  stays: readonly ItemPlacement[],
+  homes: readonly number[] | undefined,
+): [condition: string, ...given: (readonly number[])[]] {
+  if (homes === undefined) return [""];
+  return [
+    "WHERE stream = ANY ($1::bigint[]) AND home = ANY ($2::bigint[])",
+    stays.map(({ stream }) => stream),
+    [...new Set(homes)],
+  ];
+}
+
+/** Readings of items by series, by the totals of their streams: of items that have lived in several homes counted stay by stay. */
+function* totalsOf(
+  homes: Homes,
+  stays: readonly ItemPlacement[],
+  of: readonly number[] | undefined,
+): Work<Map<number, SeriesTotal[]>> {
+  const [condition, ...given] = ofStays(stays, of?.map(homes.of));
+  const rows = yield* rowsOf(
+    objects<StreamTotal>(
+      `SELECT stream, series, total, newest_stamp AS newest_ms FROM totals ${condition} ORDER BY stream, series`,
+      ...given,
+    ),
+  );
+  const byStream = Map.groupBy(rows, ({ stream }) => stream);
+  const found = new Map<number, SeriesTotal[]>();
+  for (const [item, own] of Map.groupBy(stays, ({ item }) => item)) {
+    const totals = own.flatMap(({ stream }) => byStream.get(stream) ?? []);
+    if (own.every(isWhole))
+      found.set(
+        item,
+        totals.map(({ series, total, newest_ms }) => ({ series, count: total, newest_ms })),
+      );
+    else {
+      const names = [...new Set(totals.map(({ series }) => series))].sort();
+      const parts: SeriesTotal[] = [];
+      for (const series of names) parts.push(yield* partTotal(homes, { series, item, homes: of }));
+      found.set(item, parts);
+    }
+  }
+  return found;
+}
+
+function* partTotal(homes: Homes, of: ItemSeriesRequest): Work<SeriesTotal> {
+  let count = 0;
+  let newest_ms = 0;
+  for (const run of yield* placedSeriesOf(homes, of)) {
+    count += yield* between(run, run.from_ms, run.before_ms);
+    newest_ms = Math.max(newest_ms, yield* newestBetween(run, run));
+  }
+  return { series: of.series, count, newest_ms };
+}
+
+/** Gaps and lost events of items, by their keys: as far as they lie in their stays. */
+function* missedOf(
+  stays: readonly ItemPlacement[],
+  of: readonly number[] | undefined,
+): Work<Map<number, Missed>> {
+  const [condition, ...given] = ofStays(stays, of);
+  const parts = stays.filter((stay) => !isWhole(stay));
+  const whole = yield* rowsOf(
+    objects<StreamMissed>(`SELECT stream, ${missedColumns} FROM gaps ${condition} GROUP BY stream`, ...given),
+  );
+  const partly = yield* rowsOfAll<Missed[]>(
+    ...parts.map(({ stream, home, from_ms, before_ms }) =>
+      objects<Missed>(
+        `SELECT ${missedColumns} FROM gaps WHERE stream = $1 AND home = $2 AND to_ms >= $3 AND from_ms < $4`,
+        ...[stream, home, from_ms, before_ms],
+      ),
+    ),
+  );
+  const byStream = new Map(whole.map((row) => [row.stream, row]));
+  const byPart = new Map(parts.map((stay, place) => [stay, partly[place]?.[0]]));
+  const found = new Map<number, Missed>();
+  for (const stay of stays) {
+    const before = found.get(stay.item) ?? nothingMissed;
+    const { gaps, lost } = (isWhole(stay) ? byStream.get(stay.stream) : byPart.get(stay)) ?? nothingMissed;
+    found.set(stay.item, { gaps: before.gaps + gaps, lost: before.lost + lost });
+  }
+  return found;
+}
+
+const missedColumns = "count(*) AS gaps, coalesce(sum(lost), 0) AS lost";
+const nothingMissed: Missed = { gaps: 0, lost: 0 };
+
+/** See `CentralStore.strays`. */
+export function* unplacedReadings(homes: Homes): Work<UnplacedReadings[]> {
+  const rows = yield* rowsOf(
+    objects<StrayRow>(
+      `SELECT streams.key AS stream, streams.home, streams.item, record,
+         EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home) AS lived
+       FROM streams JOIN items ON items.key = streams.item
+       WHERE NOT EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home
+         AND from_ms = ${always.from_ms} AND before_ms = ${always.before_ms})
+       ORDER BY streams.home, items.itemid`,
+    ),
+  );
+  const held = yield* rowsOf(
+    objects<StreamTotal>(
+      "SELECT stream, series, total, newest_stamp AS newest_ms FROM totals WHERE stream = ANY ($1::bigint[]) ORDER BY stream, series",
+      rows.map(({ stream }) => stream),
+    ),
+  );
+  const totals = Map.groupBy(held, ({ stream }) => stream);
+  const strays = rows.flatMap((row) => (totals.get(row.stream) ?? []).map((total) => ({ ...row, ...total })));
+  const found = new Map<string, UnplacedReadings>();
+  for (const { home, item, record, series, total, newest_ms, lived } of strays) {
+    let readings = total;
+    // Most have never lived there.
+    if (lived)
+      for (const run of yield* placedSeriesOf(homes, { series, item, homes: [home] }))
+        readings -= yield* between(run, run.from_ms, run.before_ms);
+    if (readings === 0) continue;
+    const name = `${home} ${item}`;
+    const before = found.get(name) ?? { home, record: JSON.parse(record) as Item, readings: 0, newest_ms: 0 };
+    found.set(name, {
+      ...before,
+      readings: before.readings + readings,
+      newest_ms: Math.max(before.newest_ms, newest_ms),
+    });
+  }
+  return [...found.values()];
+}
+
+interface StrayRow {
+  readonly stream: number;
+  readonly home: number;
+  readonly item: number;
+  readonly record: string;
+  /** On SQLite 0 or 1. */
+  readonly lived: boolean | number;
+}
+
+interface StreamTotal {
+  readonly stream: number;
+  readonly series: SeriesName;
+  readonly total: number;
+  readonly newest_ms: number;
+}
+
+export interface OverviewRow {
+  readonly key: number;
+  readonly record: string;
+  /** On SQLite 0 or 1. */
+  readonly provisional: boolean | number;
+}
+
+/** A stay of an item in a home that has sent something of it; null is what its device has not told there. */
+export interface ItemPlacement extends StreamPlacement {
+  readonly item: number;
+  readonly first_ms: number | null;
+  readonly heard_ms: number | null;
+  readonly listener: string | null;
+  readonly last_ms: number | null;
+  readonly battery_percent: number | null;
+  readonly battery_mv: number | null;
+  readonly linkquality: number | null;
+  readonly facts: string | null;
+}
+
+interface HeardItemPlacement extends ItemPlacement {
+  readonly first_ms: number;
+  readonly heard_ms: number;
+}
+
+type Missed = Pick<ItemOverview, "gaps" | "lost">;
+type StreamMissed = Missed & { readonly stream: number };
+type SeriesTotal = ItemOverview["series"][number];
+type DeviceStateKnown = Pick<
+  ItemOverview,
+  "heard_ms" | "listener" | "battery_percent" | "battery_mv" | "linkquality" | "facts"
+>;
+
+/** See `CentralStore.itemHealth`. Of the many items that are well nothing is read but their number. */
+export function* itemHealth(homes: Homes, of?: readonly number[]): Work<ItemHealth> {
+  const [counts, doubtful] = yield* rowsOfAll(itemsCounted(of), itemsInDoubt(of));
+  const keys = doubtful.map(({ item }) => item);
+  const [rows, stays] = yield* rowsOfAll(itemsOf(keys), staysOfKeys(keys, of));
+  return {
+    items: new Map(counts.map(({ home, items }) => [home, items])),
+    doubtful: yield* statesOf(homes, withRecords(rows, stays), of),
+  };
+}
+
+/** See `Store.itemState`. To be read at one moment. */
+export function* itemState(homes: Homes, key: number, of?: readonly number[]): Work<ItemState | undefined> {
+  const [rows, stays] = yield* rowsOfAll(itemsOf([key]), staysOfKeys([key], of));
+  return (yield* statesOf(homes, withRecords(rows, stays), of))[0];
+}
+
+function itemsOf(keys: readonly number[]): Statement<OverviewRow> {
+  return objects(
+    "SELECT key, record, provisional FROM items WHERE key = ANY ($1::bigint[]) ORDER BY typename, itemid",
+    keys,
+  );
+}
+
+function staysOfKeys(keys: readonly number[], of: readonly number[] | undefined): Statement<ItemPlacement> {
+  if (of === undefined) return objects(placementsText("WHERE stays.item = ANY ($1::bigint[])"), keys);
+  return objects(
+    placementsText("WHERE stays.item = ANY ($1::bigint[]) AND stays.home = ANY ($2::bigint[])"),
+    keys,
+    of,
+  );
+}
+
+function itemsCounted(of: readonly number[] | undefined): Statement<{ home: number; items: number }> {
+  const text = (condition: string) =>
+    `SELECT currenthomeid AS home, count(*) AS items FROM items WHERE ${condition} GROUP BY currenthomeid`;
+  if (of === undefined) return objects(text("currenthomeid IS NOT NULL"));
+  return objects(text("currenthomeid = ANY ($1::bigint[])"), of);
+}
+
+/** Keys of all items that are silent or have a low battery, and of some that are not: only their records tell. */
+function itemsInDoubt(of: readonly number[] | undefined): Statement<{ item: number }> {
+  const text = (streams: string, items: string) => `
+    SELECT DISTINCT stays.item FROM ${placedStreams} JOIN items ON items.key = stays.item
+    WHERE streams.key IN (
+      SELECT stream FROM stream_states AS states LEFT JOIN listeners ON listeners.home = states.home AND name = listener
+      WHERE ${streams} (heard_ms < last_ms - ${silence_least_ms}
+        OR battery_percent <= ${low_percent} OR battery_mv <= ${coin_cell_low_mv}))
+      AND ${items}`;
+  if (of === undefined) return objects(text("", "currenthomeid IS NOT NULL"));
+  const theirs = "IN (SELECT key FROM streams WHERE home = ANY ($1::bigint[]))";
+  return objects(
+    text(`stream ${theirs} AND`, `streams.key ${theirs} AND currenthomeid = ANY ($1::bigint[])`),
+    of,
+  );
+}

@@ -1,0 +1,322 @@
+import { type Kind, kindNames, kinds } from "../../domain/kinds.ts";
+import type { Item, ItemType } from "../../domain/records/item.ts";
+import type { Alert } from "../../domain/records/programme-records.ts";
+import {
+  definitionOf,
+  fieldsOf,
+  identityOf,
+  inOrder,
+  ownerField,
+  type RecordType,
+  type Reference,
+  type StoredRecord,
+} from "../../domain/records/record-table.ts";
+import { itemVisibleFrom, namesIn, type Visible, visibleTo } from "../../domain/records/visible-records.ts";
+import type { Binding } from "../../domain/token.ts";
+import {
+  arrays,
+  change,
+  firstOf,
+  objects,
+  type Parameter,
+  put,
+  rowsOf,
+  type Statement,
+  type Work,
+} from "../database.ts";
+import type { ItemWindow, StoredItem } from "../store.ts";
+import { type Homes, ownHome } from "./homes.ts";
+import { lookupText } from "./item-names.ts";
+import type { LoneType, OwnedType, RecordOf } from "./record-store.ts";
+
+/** See `RecordStore.records`. */
+export function* recordsOfType<Type extends LoneType>(
+  homes: Homes,
+  type: Type,
+  seen?: Visible,
+): Work<RecordOf<Type>[]> {
+  const only = onlyVisible(homes, type, seen, 2);
+  const text = `SELECT record FROM records WHERE type = $1${only.text} ORDER BY number`;
+  return (yield* parsed(text, type, ...only.parameters)) as RecordOf<Type>[];
+}
+
+/** See `RecordStore.record`. */
+export function* recordNumbered<Type extends LoneType>(
+  homes: Homes,
+  type: Type,
+  number: number,
+  seen?: Visible,
+): Work<RecordOf<Type> | undefined> {
+  const only = onlyVisible(homes, type, seen, 3);
+  const [record] = yield* parsed(`${ofOwner}${only.text}`, type, number, ...only.parameters);
+  return record as RecordOf<Type> | undefined;
+}
+
+/** See `RecordStore.recordsOf`. To be read in one snapshot. */
+export function* recordsOfOwner<Type extends OwnedType>(
+  homes: Homes,
+  type: Type,
+  owner: number,
+  seen?: Visible,
+): Work<RecordOf<Type>[]> {
+  const only = onlyVisible(homes, type, seen, 3);
+  const kept = yield* parsed(`${ofOwner}${only.text}`, type, owner, ...only.parameters);
+  if (type === "alerts") kept.push(...(yield* alertsOfHomes(type, owner, seen)));
+  return (yield* withEmbedded(type, inOrder(type, kept), seen)) as RecordOf<Type>[];
+}
+
+/** The alerts that central makes of the health of homes, each once, as far as no import has the same. */
+function* alertsOfHomes(type: RecordType, subject: number, seen?: Visible): Work<StoredRecord[]> {
+  const homes = seen === undefined ? [] : [seen.homes];
+  return yield* parsed(
+    `SELECT min(record COLLATE "C") FROM home_alerts
+     WHERE subjectid = $2${seen === undefined ? "" : " AND home = ANY ($3::bigint[])"}
+       AND id NOT IN (SELECT id FROM records WHERE type = $1 AND number = $2) GROUP BY id`,
+    type,
+    subject,
+    ...homes,
+  );
+}
+
+/** See `RecordStore.seen`. To be read in one snapshot. */
+export function* visibleWith({ one }: Homes, binding: Binding): Work<Visible> {
+  const own = one ? yield* ownHome() : undefined;
+  return yield* visibleTo(
+    binding,
+    function* (type, field, numbers) {
+      return numbers.length === 0 ? [] : yield* recordsWith(type, field, numbers);
+    },
+    (home) => !one || home === own,
+  );
+}
+
+/** See `RecordStore.recordsWith`. */
+export function* recordsWith(
+  type: RecordType,
+  field: string,
+  numbers: readonly number[],
+): Work<StoredRecord[]> {
+  if (!fieldsOf(type).includes(field)) throw new RangeError(`${type} have no field ${field}`);
+  // The type stands in the text, because the indexes of fields are those of one type.
+  const kept = type === "items" ? "items WHERE NOT provisional" : `records WHERE type = '${type}'`;
+  const text = `SELECT record FROM ${kept} AND ${columnOf(type, field)} = ANY ($1::bigint[])`;
+  return inOrder(type, yield* parsed(text, numbers));
+}
+
+/** See `RecordStore.knownRecords`. */
+export function* knownRecords(type: Reference["to"], numbers: readonly number[]): Work<Set<number>> {
+  const rows = yield* rowsOf(
+    type === "items"
+      ? arrays<[number]>("SELECT itemid FROM items WHERE itemid = ANY ($1::bigint[])", numbers)
+      : arrays<[number]>(
+          "SELECT number FROM records WHERE type = $1 AND number = ANY ($2::bigint[])",
+          type,
+          numbers,
+        ),
+  );
+  return new Set(rows.flat());
+}
+
+/** See `RecordStore.keepsRecords`. */
+export function* keepsRecords(type: Reference["to"]): Work<boolean> {
+  const any = yield* firstOf(
+    type === "items"
+      ? arrays("SELECT 1 FROM items WHERE NOT provisional LIMIT 1")
+      : arrays("SELECT 1 FROM records WHERE type = $1 LIMIT 1", type),
+  );
+  return any !== undefined;
+}
+
+/** See `RecordStore.itemidsOf`. */
+export function* itemidsOf(names: readonly string[]): Work<Map<string, number>> {
+  const named = new Map(names.map((name) => [lookupText(name), name]));
+  const rows = yield* rowsOf(
+    arrays<[string, number]>("SELECT itemname, itemid FROM items WHERE itemname = ANY ($1::text[])", [
+      ...named.keys(),
+    ]),
+  );
+  return new Map(rows.map(([itemname, itemid]) => [named.get(itemname) ?? itemname, itemid]));
+}
+
+/** The records with the whole item in the place of its itemid, where their type has one. */
+function* withEmbedded(
+  type: RecordType,
+  records: readonly StoredRecord[],
+  seen?: Visible,
+): Work<readonly StoredRecord[]> {
+  const { embeds } = definitionOf(type);
+  if (embeds === undefined) return records;
+  const itemids = records.map((record) => Number(record[embeds]));
+  const rows = yield* rowsOf(
+    arrays<[number, string]>("SELECT itemid, record FROM items WHERE itemid = ANY ($1::bigint[])", itemids),
+  );
+  const items = new Map(
+    rows.map(([itemid, text]) => [itemid, itemVisibleFrom(seen?.homes, JSON.parse(text))]),
+  );
+  return records.map((record) => {
+    const item = items.get(Number(record[embeds]));
+    // No item is ever removed, and none can be imported that isn't there.
+    if (item === undefined) throw new Error(`${type} names the item ${record[embeds]}, which is gone`);
+    return { ...record, [embeds]: item };
+  });
+}
+
+function* parsed(text: string, ...parameters: Parameter[]): Work<StoredRecord[]> {
+  const rows = yield* rowsOf(arrays<[string]>(text, ...parameters));
+  return rows.map(([record]) => JSON.parse(record));
+}
+
+const ofOwner = "SELECT record FROM records WHERE type = $1 AND number = $2";
+
+/** The column, or the expression, by which the records of a type that hold a number in a field are found soonest. */
+export function columnOf(type: RecordType, field: string, table = ""): string {
+  const { owner, identity } = definitionOf(type);
+  const found = owner === undefined ? identity[0] : ownerField[owner];
+  if (type === "items" && (field === "itemid" || field === "currenthomeid")) return field;
+  return field === found ? `${table}number` : numberIn(field, table);
+}
+
+/**
+ * The number in a field of a record, as SQL; null where it holds none. Found as text, because PostgreSQL's own functions refuse a
+ * whole record for one NUL in it. Within a string the quotes around the name would be escaped.
+ */
+export function numberIn(field: string, table = ""): string {
+  return `substring(${table}record FROM '"${field}":(-?\\d+)[,}]')::bigint`;
+}
+
+/** A part of a condition, as SQL, and its parameters; empty where everything is seen. */
+export interface Only {
+  readonly text: string;
+  readonly parameters: readonly Parameter[];
+}
+
+const everything: Only = { text: "", parameters: [] };
+
+/**
+ * Leaves the records of a type that are seen; its parameters are numbered from `first` on. All that such a record names is seen, and it names something. Of
+ * an item that has lived in other homes too, whoever is seen must be named beside it.
+ */
+export function onlyVisible(homes: Homes, type: RecordType, seen: Visible | undefined, first: number): Only {
+  if (seen === undefined) return everything;
+  const names = namesIn(type).map(({ field, to }) => ({ to, column: columnOf(type, field, "records.") }));
+  const parameters: Parameter[] = [];
+  const conditions = names.map(({ to, column }) => {
+    // The store of one home has it as 0 in the stays of its items.
+    parameters.push(to === "items" ? (homes.seen(seen.homes) ?? [0]) : seen[to]);
+    const parameter = `$${first + parameters.length - 1}`;
+    const others = names.filter((other) => other.column !== column);
+    return to === "items"
+      ? itemIsSeen(column, parameter, anyNamed(others))
+      : `(${column} IS NULL OR ${column} = ANY (${parameter}::bigint[]))`;
+  });
+  return { text: ` AND ${conditions.join(" AND ")} AND (${anyNamed(names)})`, parameters };
+}
+
+/** See `onlySeen`. An item that has lived nowhere is seen with whom is named beside it. */
+function itemIsSeen(column: string, homes: string, othersNamed: string): string {
+  const lived = (where: string) =>
+    `EXISTS (SELECT 1 FROM items JOIN stays ON stays.item = items.key WHERE items.itemid = ${column} AND ${where})`;
+  const here = lived(`stays.home = ANY (${homes}::bigint[])`);
+  const elsewhere = lived(`NOT stays.home = ANY (${homes}::bigint[])`);
+  return `(${column} IS NULL OR (${here} OR ${othersNamed}) AND (NOT ${elsewhere} OR ${here} AND (${othersNamed})))`;
+}
+
+function anyNamed(names: readonly { readonly column: string }[]): string {
+  return names.map(({ column }) => `${column} IS NOT NULL`).join(" OR ") || "FALSE";
+}
+
+/** See `CentralStore.replaceAlerts`. */
+export function* replaceAlerts(home: number, alerts: readonly Alert[]): Work<void> {
+  const unlike = new Map(alerts.map((alert) => [`${alert.subjectid} ${identityOf("alerts", alert)}`, alert]));
+  yield* change("DELETE FROM home_alerts WHERE home = $1", home);
+  yield* put({
+    put: "home_alerts",
+    columns: { home: "bigint", subjectid: "bigint", id: "text", record: "text" },
+    rows: [...unlike.values()].map((alert) => [
+      home,
+      alert.subjectid,
+      lookupText(identityOf("alerts", alert)),
+      JSON.stringify(alert),
+    ]),
+    conflict: "ON CONFLICT (home, subjectid, id) DO UPDATE SET record = excluded.record",
+  });
+}
+
+/** See `Store.itemTypes`. */
+export function* itemTypes(homes?: readonly number[]): Work<ItemType[]> {
+  const counts = new Map(
+    yield* rowsOf(
+      arrays<[string, number]>(
+        `SELECT typename, count(*) FROM items WHERE true${stayedIn(homes, "$1")} GROUP BY typename`,
+        ...given(homes),
+      ),
+    ),
+  );
+  const types = kindNames.map((typename) => ({
+    typeid: kinds[typename].typeid,
+    typename,
+    count: counts.get(typename) ?? 0,
+  }));
+  return types.sort((one, other) => one.typeid - other.typeid);
+}
+
+/** See `Store.items`. */
+export function itemsOfKind(kind: Kind, { skip, limit, homes }: ItemWindow): Work<Item[]> {
+  return itemsFrom(
+    objects(
+      `SELECT record FROM items WHERE typename = $1${stayedIn(homes, "$4")} ORDER BY itemid LIMIT $2 OFFSET $3`,
+      ...[kind, limit, skip],
+      ...given(homes),
+    ),
+  );
+}
+
+/** A condition on items: the inventory has them live in one of some homes, now or before. */
+function stayedIn(homes: readonly number[] | undefined, parameter: string): string {
+  if (homes === undefined) return "";
+  return ` AND key IN (SELECT item FROM stays WHERE home = ANY (${parameter}::bigint[]))`;
+}
+
+function given(homes: readonly number[] | undefined): (readonly number[])[] {
+  return homes === undefined ? [] : [homes];
+}
+
+/** See `Store.itemsIn`. */
+export function itemsIn(homeid: number): Work<Item[]> {
+  return itemsFrom(objects("SELECT record FROM items WHERE currenthomeid = $1 ORDER BY itemid", homeid));
+}
+
+/** See `Store.item`. */
+export function* itemNamed(
+  kind: Kind,
+  name: string,
+  homes?: readonly number[],
+): Work<StoredItem | undefined> {
+  const itemWith = (field: string, value: string | number) =>
+    firstOf(
+      objects<KeyedRow>(
+        `SELECT key, record FROM items WHERE ${field} = $1${stayedIn(homes, "$2")}`,
+        value,
+        ...given(homes),
+      ),
+    );
+  const named = yield* itemWith("itemname", lookupText(name));
+  const row = named ?? (isNumber.test(name) ? yield* itemWith("itemid", Number(name)) : undefined);
+  if (row === undefined) return undefined;
+  const record = JSON.parse(row.record) as Item;
+  return record.typename === kind ? { key: row.key, record } : undefined;
+}
+
+function* itemsFrom(statement: Statement<RecordRow>): Work<Item[]> {
+  return (yield* rowsOf(statement)).map(({ record }) => JSON.parse(record));
+}
+
+interface RecordRow {
+  readonly record: string;
+}
+
+interface KeyedRow extends RecordRow {
+  readonly key: number;
+}
+
+const isNumber = /^\d{1,15}$/;

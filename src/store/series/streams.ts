@@ -1,0 +1,137 @@
+import type { SeriesName } from "../../domain/series.ts";
+import { change, objects, reach, rowsOf, rowsOfAll, type Work } from "../database.ts";
+import type { Homes } from "../inventory/homes.ts";
+import type { Placement } from "../inventory/placements.ts";
+
+/** A series of a stream, and where its readings are. */
+export interface StreamSeries {
+  readonly homes: Homes;
+  readonly series: SeriesName;
+  readonly stream: number;
+  /** As the tables of readings have it. */
+  readonly home: number;
+  /** Readings with a stamp below it are sealed, all others are rows; unix milliseconds, 0: nothing is sealed. */
+  readonly sealed_before: number;
+}
+
+/** A condition on a table that tells the series, as SQL: rows are of the run whose stream, series and home are the first parameters. */
+export const ofStreamSeries = "stream = $1 AND series = $2 AND home = $3";
+
+/** Makes the totals of a run, where nothing was ever kept of it. */
+export function* makeTotals({
+  stream,
+  series,
+  home,
+}: Omit<StreamSeries, "homes" | "sealed_before">): Work<void> {
+  yield* change(
+    "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+    ...[stream, series, home],
+  );
+}
+
+/** A series of a stream as one moment has it, and the stay that it is asked for. Of its readings some are counted in spans, and the tail alone. */
+export interface PlacedSeries extends StreamSeries {
+  /** The stay, unix milliseconds, the end not included: only what was recorded during it is the item's. */
+  readonly from_ms: number;
+  readonly before_ms: number;
+  /** The home of the stay, by its number also where the tables do not tell it. */
+  readonly livedIn: number;
+  readonly total: number;
+  readonly newest_number: number;
+  readonly newest_stamp: number;
+  /** How often readings have been changed or joined with others. */
+  readonly revision: number;
+  /** How many of the oldest have been removed. */
+  readonly pruned: number;
+  readonly tail: number;
+  readonly tail_from: number;
+}
+
+/** A series of an item, as far as it is asked for. */
+export interface ItemSeriesRequest {
+  readonly series: SeriesName;
+  readonly item: number;
+  /** Only what these homes have sent; absent: all. */
+  readonly homes?: readonly number[];
+}
+
+/** The runs of a series of an item, from its totals: one for each stay that something was recorded in, the latest first. */
+export function* placedSeriesOf(
+  homes: Homes,
+  { series, item, homes: seen }: ItemSeriesRequest,
+): Work<PlacedSeries[]> {
+  const stays = yield* placementsOf(item, seen);
+  const totals = yield* rowsOfAll<Totals[]>(
+    ...stays.map(({ stream, home }) => objects<Totals>(totalsSql, stream, series, homes.of(home))),
+  );
+  return stays.flatMap((stay, place) =>
+    (totals[place] ?? []).map((total) => ({
+      homes,
+      series,
+      ...stay,
+      ...total,
+      home: homes.of(stay.home),
+      livedIn: stay.home,
+    })),
+  );
+}
+
+const totalsSql = `SELECT total, newest_number, newest_stamp, revision, pruned, tail, tail_from, sealed_before FROM totals
+  WHERE ${ofStreamSeries}`;
+
+/** The places of a series of some streams of a home, by stream; those of which nothing was ever kept are left out. `home`: as the tables have it. */
+export function* placesOf(
+  homes: Homes,
+  { series, home, streams }: { series: SeriesName; home: number; streams: readonly number[] },
+): Work<Map<number, StreamSeries>> {
+  const text = `SELECT stream, sealed_before FROM totals
+    WHERE stream = ANY ($1::bigint[]) AND series = $2 AND home = $3 ORDER BY stream`;
+  const rows = yield* rowsOf(
+    objects<Pick<StreamSeries, "stream" | "sealed_before">>(text, streams, series, home),
+  );
+  return new Map(rows.map((row) => [row.stream, { homes, series, home, ...row }]));
+}
+
+/** The places of all series of a stream that anything was ever kept of. `home`: as the tables have it. */
+export function* seriesOfStream(homes: Homes, stream: number, home: number): Work<StreamSeries[]> {
+  const text = "SELECT series, sealed_before FROM totals WHERE stream = $1 AND home = $2 ORDER BY series";
+  const rows = yield* rowsOf(objects<Pick<StreamSeries, "series" | "sealed_before">>(text, stream, home));
+  return rows.map((row) => ({ homes, stream, home, ...row }));
+}
+
+/** A stay of an item in a home that has sent something of it. */
+export interface StreamPlacement extends Placement {
+  readonly stream: number;
+}
+
+/** The stays of an item whose readings are asked for next, the latest first; `seen`: only those in these homes. */
+export function* placementsOf(item: number, seen?: readonly number[]): Work<StreamPlacement[]> {
+  const text = `SELECT streams.key AS stream, stays.home, from_ms, before_ms FROM ${placedStreams}
+    WHERE stays.item = $1 ORDER BY from_ms DESC`;
+  const all = yield* rowsOf(objects<StreamPlacement>(text, item));
+  const stays = seen === undefined ? all : all.filter(({ home }) => seen.includes(home));
+  yield* reach(stays.map(({ home }) => home));
+  return stays;
+}
+
+/** Stays with what the home has sent of the item. */
+export const placedStreams = "stays JOIN streams ON streams.item = stays.item AND streams.home = stays.home";
+
+type Totals = Pick<
+  PlacedSeries,
+  "total" | "newest_number" | "newest_stamp" | "revision" | "pruned" | "tail" | "tail_from" | "sealed_before"
+>;
+
+/** Equal for two moments of a run between which its counts in spans have not changed. */
+export function versionOf({
+  stream,
+  from_ms,
+  before_ms,
+  total,
+  tail,
+  revision,
+  pruned,
+}: PlacedSeries): string {
+  const until = before_ms === Number.MAX_SAFE_INTEGER ? "" : before_ms;
+  return `${stream} ${from_ms} ${until} ${total - tail} ${revision} ${pruned}`;
+}

@@ -1,0 +1,81 @@
+import type { Item } from "../../domain/records/item.ts";
+import type { BatchDevice } from "../batch.ts";
+import { type Erasure, erasedAt } from "../erasure.ts";
+import { completeItems, type ItemAndStream } from "../inventory/device-items.ts";
+import { erasedIn } from "../inventory/erasing.ts";
+import { normalAddress, toldSince } from "../inventory/item-names.ts";
+import { callAsGiven } from "../inventory/naming.ts";
+import type { Runner } from "./sqlite-database.ts";
+
+/** The streams of a gateway's devices: remembered, because every reading asks. Works inside the caller's transaction. */
+export class StreamKeys {
+  readonly #runner: Runner;
+  readonly #home: number | undefined;
+  readonly #known = new Map<string, ItemAndStream>();
+
+  /** @param home of the gateway, where it has a number */
+  constructor(runner: Runner, home: number | undefined) {
+    this.#runner = runner;
+    this.#home = home;
+  }
+
+  /** The key of a device's stream; a provisional item is made, and added by name to `created`, where there is none yet. */
+  keyOf(device: BatchDevice, heard_ms: number, created: string[]): number {
+    const name = `${device.kind} ${normalAddress(device.address) ?? ""} ${device.itemid ?? ""}`;
+    const known = this.#known.get(name);
+    if (known !== undefined && !hasNews(known.provisional, device)) return known.stream;
+    const [made] = this.#runner.run(completeItems([{ device, heard_ms }], { home: 0, homeid: this.#home }));
+    if (made === undefined) throw new Error(`no item was made of ${name}`);
+    const item = made.isNew ? { ...made, provisional: this.#asGiven(device) ?? made.provisional } : made;
+    if (item.isNew) created.push(item.provisional?.itemname ?? "");
+    // Who was known by its number so far may have just the address of a new one.
+    if (item.isNew || this.#known.size >= known_max) this.#known.clear();
+    this.#known.set(name, item);
+    return item.stream;
+  }
+
+  #asGiven({ kind, address }: BatchDevice): Item | undefined {
+    const normal = normalAddress(address);
+    return normal === undefined ? undefined : this.#runner.run(callAsGiven(kind, normal));
+  }
+
+  /** Drops everything: after a rollback, or when another process wrote. */
+  forget(): void {
+    this.#known.clear();
+  }
+}
+
+function hasNews(provisional: Item | undefined, device: BatchDevice): boolean {
+  return provisional !== undefined && toldSince(provisional, device) !== undefined;
+}
+
+const known_max = 20_000;
+
+/** The erased times of a gateway's home, remembered, because every reading asks. Works inside the caller's transaction. */
+export class ErasedTimes {
+  readonly #runner: Runner;
+  #known: readonly Erasure[] | undefined;
+
+  constructor(runner: Runner) {
+    this.#runner = runner;
+  }
+
+  /** All of them. */
+  spans(): readonly Erasure[] {
+    this.#known ??= this.#runner.run(erasedIn(0));
+    return this.#known;
+  }
+
+  /** Whether nothing is kept of a device at a moment. */
+  has(device: BatchDevice, at_ms: number): boolean {
+    return erasedAt(this.spans(), device, at_ms) !== undefined;
+  }
+
+  /** Drops everything: after a rollback, or when another process wrote. */
+  forget(): void {
+    this.#known = undefined;
+  }
+}
+
+/** The count of readings that were dropped because of it, as `lintel status` names it. */
+export const erasedName = "of an erased time";

@@ -1,0 +1,197 @@
+import type { Statement as Prepared, SQLQueryBindings } from "bun:sqlite";
+import { valuesAt } from "../batch.ts";
+import { numbersGiven } from "../central/sources.ts";
+import {
+  arrays,
+  type DatabaseStep,
+  type Parameter,
+  type Put,
+  rowsOf,
+  type Statement,
+  type Work,
+} from "../database.ts";
+import type { SeriesRows } from "../series/series-rows.ts";
+import type { Overview } from "../store.ts";
+import type { StoreDatabase } from "../store-on-database.ts";
+import { type Connection, databaseBytes, openForReading } from "./connection.ts";
+import { storeFault } from "./faults.ts";
+import { insertSql, versionOf } from "./schema.ts";
+
+/** A database file that is read, on a connection of its own. Every call rejects with an OperatorError where the file is at fault. */
+export class SqliteDatabase implements StoreDatabase {
+  readonly #connection: Connection;
+  readonly #path: string;
+  readonly #runner: Runner;
+  readonly #changes;
+
+  /** `path`: of a database of this program's schema version, which exists. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#connection = openForReading(path);
+    this.#runner = new Runner(this.#connection);
+    this.#changes = this.#connection.keep("PRAGMA data_version");
+  }
+
+  read<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#named(() => this.#runner.run(work()));
+  }
+
+  snapshot<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#named(() => this.#runner.snapshot(work()));
+  }
+
+  page<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.snapshot(work);
+  }
+
+  /** SQLite counts what other connections commit, and this one never writes. */
+  changes(): number {
+    return Number(this.#changes.values()[0]?.[0]);
+  }
+
+  *facts(): Work<Omit<Overview, "epoch" | "items">> {
+    const dropped = yield* rowsOf(arrays<[string, number]>("SELECT name, count FROM dropped ORDER BY name"));
+    const [counts] = yield* rowsOf(
+      arrays<[last_seq: number, waiting: number]>(
+        "SELECT (SELECT value FROM meta WHERE name = 'last_seq'), (SELECT count(*) FROM waiting)",
+      ),
+    );
+    const [last_seq = 0, waiting = 0] = counts ?? [];
+    return {
+      schemaVersion: versionOf(this.#connection, this.#path),
+      // A gateway has no batches, and central gives none of a gateway's numbers.
+      last_seq: last_seq + (yield* numbersGiven()),
+      bytesOnDisk: databaseBytes(this.#path),
+      dropped: Object.fromEntries(dropped),
+      waiting,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+  }
+
+  async #named<Result>(read: () => Result): Promise<Result> {
+    try {
+      return read();
+    } catch (thrown) {
+      throw thrown instanceof RangeError ? thrown : storeFault(thrown, this.#path);
+    }
+  }
+}
+
+/** Does work on a connection, in one go: nothing comes between two steps. */
+export class Runner {
+  readonly #connection: Connection;
+  readonly #prepared = new Map<string, Prepared>();
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Does work in the transaction that is under way, or each statement in one of its own. */
+  run<Result>(work: Work<Result>): Result {
+    let next = work.next();
+    while (next.done !== true) {
+      let answer: unknown;
+      try {
+        answer = this.#answer(next.value);
+      } catch (thrown) {
+        next = work.throw(thrown);
+        continue;
+      }
+      next = work.next(answer);
+    }
+    return next.value;
+  }
+
+  /** Does work that reads, all of it at one moment. */
+  snapshot<Result>(work: Work<Result>): Result {
+    this.#prepare("BEGIN").run();
+    try {
+      return this.run(work);
+    } finally {
+      this.#prepare("COMMIT").run();
+    }
+  }
+
+  #answer(step: DatabaseStep): unknown {
+    if ("text" in step) return this.#ask(step);
+    if ("put" in step) return this.#put(step);
+    if ("readings" in step) {
+      this.#putReadings(step.readings);
+      return step.meanwhile();
+    }
+    // The one who writes has locked everything.
+    if ("lock" in step) return undefined;
+    // All is on this machine.
+    if ("reach" in step) return undefined;
+    return step.map((one) => this.#answer(one));
+  }
+
+  #ask({ text, parameters, answer }: Statement): unknown {
+    const statement = this.#prepare(text);
+    const bound = parameters.map(binding);
+    if (answer === "changes") return statement.run(...bound).changes;
+    return answer === "objects" ? statement.all(...bound) : statement.values(...bound);
+  }
+
+  #put({ put, columns, rows, conflict, returning = [] }: Put): unknown[] {
+    const names = Object.keys(columns);
+    const places = names.map((_, place) => `$${place + 1}`);
+    const answer = returning.length === 0 ? "" : ` RETURNING ${returning.join(", ")}`;
+    const statement = this.#prepare(
+      `INSERT INTO ${put} (${names.join(", ")}) VALUES (${places.join(", ")}) ${conflict}${answer}`,
+    );
+    return rows.flatMap((row) => statement.values(...row));
+  }
+
+  /** The newest first, as the key has them: pages that grow at the end of a stretch are filled, and those that grow at the front are left half empty. */
+  #putReadings({ series, columns, order, stream, own }: SeriesRows): void {
+    const statement = this.#prepare(insertSql[series]);
+    for (let place = order.length - 1; place >= 0; place -= 1) {
+      const index = order[place] as number;
+      const key = [stream[index] as number, columns.stamp_ms[index] as number, own[index] as number];
+      statement.run(...key, ...valuesAt(columns, index));
+    }
+  }
+
+  #prepare(text: string): Prepared {
+    const known = this.#prepared.get(text);
+    if (known !== undefined) return known;
+    if (this.#prepared.size >= prepared_max) throw new Error("a statement is made anew for each use of it");
+    const prepared = this.#connection.keep(sqliteSpelling(text));
+    this.#prepared.set(text, prepared);
+    return prepared;
+  }
+}
+
+function binding(value: Parameter): SQLQueryBindings {
+  return Array.isArray(value) ? JSON.stringify(value) : (value as SQLQueryBindings);
+}
+
+/** Statements of one connection: several times as many as core/ has. */
+const prepared_max = 1_000;
+
+/**
+ * The SQL of core/ as SQLite spells it. Statements there are written for PostgreSQL, in what both have; these are the exceptions. A list is bound
+ * as JSON, because SQLite has no arrays.
+ */
+export function sqliteSpelling(text: string): string {
+  return spellings.reduce((spelt, [pattern, replacement]) => spelt.replace(pattern, replacement), text);
+}
+
+const spellings: readonly (readonly [RegExp, string])[] = [
+  [/= ANY \(\$(\d+)::\w+\[\]\)/g, "IN (SELECT value FROM json_each(?$1))"],
+  // The number in a field of a record, which PostgreSQL finds as text.
+  [/substring\(([\w.]+) FROM '"(\w+)":\(-\?\\d\+\)\[,}\]'\)/g, "$1 ->> '$$.$2'"],
+  [/::(bigint|text|double precision)\b/g, ""],
+  [/\$(\d+)/g, "?$1"],
+  [/\bgreatest\(/g, "max("],
+  [/\bleast\(/g, "min("],
+  [/\bjson_agg\(/g, "json_group_array("],
+  [/ COLLATE "C"/g, ""],
+  // Rows are found by a key of this type without an index of its own.
+  [/\bBIGINT\b/g, "INTEGER"],
+  [/ FOR UPDATE$/, ""],
+];

@@ -1,0 +1,208 @@
+import { OperatorError, type OutageReason, StoreDamaged, StoreOutage } from "../../base/errors.ts";
+import { type BatchRefusal, BatchRefused } from "../central/central-store.ts";
+import type { ErasurePlan, TakenSpan } from "../erasure.ts";
+import { QuotaExceeded } from "../exchange.ts";
+import type { Imported, RecordStore } from "../inventory/record-store.ts";
+import { type ErasureRequest, ReadingRefused } from "../store.ts";
+import type { StoreWriter } from "../store-on-database.ts";
+import type { WriteArguments, WriteName, Written } from "../writes.ts";
+import { databasePath } from "./connection.ts";
+import {
+  finishPlacing,
+  prepareDatabase,
+  prepareDirectory,
+  takeLock,
+  type WriterLock,
+} from "./data-directory.ts";
+import { storeFault } from "./faults.ts";
+import { claimRole, type Role } from "./role-and-epoch.ts";
+import { damageIn } from "./salvage-sources.ts";
+import { StoreWriting } from "./write.ts";
+
+/** Calls to the writer's thread, whose arguments and answers are copied between the threads: those of its `Writing`, and before them, once, `open`. */
+export interface WriterCalls extends Omit<Methods<StoreWriting>, "write"> {
+  write(name: WriteName, ...given: readonly unknown[]): unknown;
+  open(options: WriterOptions): OpenedDatabase;
+  /** See `damageIn`; of any database, also before `open`. */
+  damageIn(path: string): string | undefined;
+}
+
+/** The public methods of a class. */
+type Methods<Of> = Pick<Of, keyof Of>;
+
+export interface WriterOptions {
+  readonly directory: string;
+  readonly role: Role;
+  /** Name of the store if it has to be made. */
+  readonly freshEpoch: string;
+  readonly home?: number | undefined;
+}
+
+export interface OpenedDatabase {
+  /** The schema version that was found; 0 when the database was made now. */
+  readonly versionBefore: number;
+}
+
+export interface WriterRequest {
+  readonly id: number;
+  readonly call: keyof WriterCalls;
+  readonly given: readonly unknown[];
+}
+
+export type WriterResponse =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly fault: ForwardedFault };
+
+/** An OperatorError as it travels between threads, which copy no classes. */
+export interface ForwardedFault {
+  readonly what: string;
+  readonly remedy: string;
+  /** Present on a ReadingRefused. */
+  readonly index?: number;
+  /** Present on a BatchRefused. */
+  readonly refused?: { readonly reason: BatchRefusal; readonly held_seq: number };
+  /** Present on a QuotaExceeded. */
+  readonly exceeded?: Pick<QuotaExceeded, "home" | "quota" | "most">;
+  /** Present on a StoreOutage. */
+  readonly outage?: OutageReason;
+  /** Present on a StoreDamaged. */
+  readonly damaged?: true;
+}
+
+export function faultToSend(error: OperatorError): ForwardedFault {
+  const { what, remedy } = error;
+  if (error instanceof StoreOutage) return { what, remedy, outage: error.reason };
+  if (error instanceof StoreDamaged) return { what, remedy, damaged: true };
+  if (error instanceof ReadingRefused) return { what, remedy, index: error.index };
+  if (error instanceof QuotaExceeded) {
+    const { home, quota, most } = error;
+    return { what, remedy, exceeded: { home, quota, most } };
+  }
+  if (!(error instanceof BatchRefused)) return { what, remedy };
+  return { what, remedy, refused: { reason: error.reason, held_seq: error.held_seq } };
+}
+
+export function errorReceived({
+  what,
+  remedy,
+  index,
+  outage,
+  damaged,
+  refused,
+  exceeded,
+}: ForwardedFault): OperatorError {
+  if (outage !== undefined) return new StoreOutage(what, remedy, outage);
+  if (damaged) return new StoreDamaged(what, remedy);
+  if (exceeded !== undefined) return new QuotaExceeded(exceeded.home, exceeded.quota, exceeded.most);
+  if (refused !== undefined) return new BatchRefused(what, remedy, refused.reason, refused.held_seq);
+  return index === undefined ? new OperatorError(what, remedy) : new ReadingRefused(what, remedy, index);
+}
+
+/** Writes of a store, by whoever answers its calls. */
+export abstract class SqliteWriter implements StoreWriter {
+  abstract ask<Call extends keyof WriterCalls>(
+    call: Call,
+    ...given: Parameters<WriterCalls[Call]>
+  ): Promise<ReturnType<WriterCalls[Call]>>;
+
+  abstract close(): Promise<void>;
+
+  write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>> {
+    return this.ask("write", name, ...given) as Promise<Written<Name>>;
+  }
+
+  erase(request: ErasureRequest): Promise<ErasurePlan | undefined> {
+    return this.ask("erase", request);
+  }
+
+  takeErasures(spans: readonly TakenSpan[]): Promise<number> {
+    return this.ask("takeErasures", spans);
+  }
+
+  async importRecords(
+    ...[batches, { dryRun = () => false } = {}]: Parameters<RecordStore["importRecords"]>
+  ): Promise<Imported> {
+    try {
+      for await (const batch of batches) await this.ask("stageRecords", batch);
+      return await this.ask("finishImport", { dryRun: dryRun() });
+    } catch (thrown) {
+      await this.ask("abandonImport");
+      throw thrown;
+    }
+  }
+}
+
+/** A writer on a connection of this thread, which waits for the disk: right for a command that does one thing. */
+export class OwnWriter extends SqliteWriter {
+  readonly #writing: StoreWriting;
+
+  constructor(writing: StoreWriting) {
+    super();
+    this.#writing = writing;
+  }
+
+  async ask<Call extends keyof WriterCalls>(
+    call: Call,
+    ...given: Parameters<WriterCalls[Call]>
+  ): Promise<ReturnType<WriterCalls[Call]>> {
+    return Reflect.apply(this.#writing[call as keyof StoreWriting], this.#writing, given) as ReturnType<
+      WriterCalls[Call]
+    >;
+  }
+
+  async close(): Promise<void> {
+    this.#writing.close();
+  }
+}
+
+/** The writing side of the only server on a directory: does one request at a time, in order, in whatever thread it is. */
+export class ServerWriting {
+  #directory = "";
+  #lock: WriterLock | undefined;
+  #writing: StoreWriting | undefined;
+
+  /** The result or the fault of a request; never throws. */
+  answer({ id, call, given }: WriterRequest): WriterResponse {
+    try {
+      return { id, value: this.#done(call, given) };
+    } catch (thrown) {
+      if (call === "open") this.#close();
+      return { id, fault: faultToSend(storeFault(thrown, databasePath(this.#directory))) };
+    }
+  }
+
+  #done(call: keyof WriterCalls, given: readonly unknown[]): unknown {
+    if (call === "open") return this.#open(given[0] as WriterOptions);
+    if (call === "close") return this.#close();
+    if (call === "damageIn") return damageIn(String(given[0]));
+    if (this.#writing === undefined) throw new Error("the writer was asked before it was opened");
+    return Reflect.apply(this.#writing[call], this.#writing, given);
+  }
+
+  #open({ directory, freshEpoch, role, home }: WriterOptions): OpenedDatabase {
+    this.#directory = directory;
+    prepareDirectory(directory);
+    this.#lock = takeLock(directory);
+    finishPlacing(directory);
+    const { database, versionBefore } = prepareDatabase(directory, freshEpoch);
+    const path = databasePath(directory);
+    try {
+      claimRole(database, directory, role);
+    } catch (thrown) {
+      database.close();
+      throw thrown;
+    }
+    database.run(`PRAGMA cache_size = -${cache_kib[role]}`);
+    this.#writing = new StoreWriting({ path, database, home });
+    if (home !== undefined) this.#writing.setHome(home);
+    return { versionBefore };
+  }
+
+  #close(): void {
+    this.#writing?.close();
+    this.#lock?.release();
+  }
+}
+
+/** A batch touches the newest page of every run that it has readings of: they stay in memory until the commit. In a home these are few. */
+const cache_kib = { central: 64 * 1024, gateway: 512 };

@@ -1,0 +1,146 @@
+import { itemVisibleFrom } from "../domain/records/visible-records.ts";
+import { arrays, type Database, firstOf, type Work } from "./database.ts";
+import { allErasures } from "./inventory/erasing.ts";
+import { erasurePlan } from "./inventory/erasure-plan.ts";
+import type { Homes } from "./inventory/homes.ts";
+import { itemOverviews, itemState } from "./inventory/item-overviews.ts";
+import { givenNames } from "./inventory/naming.ts";
+import type { RecordStore } from "./inventory/record-store.ts";
+import {
+  itemidsOf,
+  itemNamed,
+  itemsIn,
+  itemsOfKind,
+  itemTypes,
+  keepsRecords,
+  knownRecords,
+  recordNumbered,
+  recordsOfOwner,
+  recordsOfType,
+  recordsWith,
+  visibleWith,
+} from "./inventory/records.ts";
+import { oneAtATime } from "./inventory/staged-import.ts";
+import { coverage } from "./series/coverage-reads.ts";
+import { downsampled } from "./series/downsampling.ts";
+import { arrivals, epochsOf, oldestFirst } from "./series/full-series.ts";
+import { markedPage, page, pageMark } from "./series/pages.ts";
+import { SpanMemory } from "./series/ranks.ts";
+import type { Erasures, Overview, Store } from "./store.ts";
+import { allTokens, tokenWith } from "./tokens.ts";
+import type { WriteArguments, WriteName, Written } from "./writes.ts";
+
+/** The parts of a store. */
+export interface StoreParts {
+  readonly database: StoreDatabase;
+  readonly writer: StoreWriter;
+  readonly homes: Homes;
+  /** The name of the store: see `epochOf`. */
+  readonly epoch: string;
+}
+
+/** The database that a store reads. */
+export interface StoreDatabase extends Database {
+  /** See `Store.changes`. */
+  changes(): number | undefined;
+  /** An overview, as far as it is of the database and not of items. */
+  facts(): Work<Omit<Overview, "epoch" | "items">>;
+  close(): Promise<void>;
+}
+
+/** The one that changes a store. */
+export interface StoreWriter {
+  /** Does a change in one transaction, which is on disk when it resolves; nothing is changed when it rejects. */
+  write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>>;
+  importRecords: RecordStore["importRecords"];
+  erase: Erasures["erase"];
+  takeErasures: Erasures["takeErasures"];
+  close(): Promise<void>;
+}
+
+/** A store over a database, of either kind. */
+export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
+  const { read, snapshot } = readsOf(database);
+  const memory = new SpanMemory();
+  const seen = <Request extends { readonly homes?: readonly number[] }>(request: Request): Request =>
+    homes.one ? { ...request, homes: homes.seen(request.homes) } : request;
+  return {
+    itemTypes: (of) => database.read(() => itemTypes(homes.seen(of))),
+    items: async (kind, window) => {
+      const items = await database.read(() => itemsOfKind(kind, seen(window)));
+      return items.map((item) => itemVisibleFrom(window.homes, item));
+    },
+    itemsIn: read(itemsIn),
+    item: async (kind, name, of) => {
+      const item = await database.read(() => itemNamed(kind, name, homes.seen(of)));
+      return item && { ...item, record: itemVisibleFrom(of, item.record) };
+    },
+    itemOverviews: async (of) => {
+      const overviews = await database.snapshot(() => itemOverviews(homes, homes.seen(of)));
+      return overviews.map((one) => ({ ...one, record: itemVisibleFrom(of, one.record) }));
+    },
+    givenNames: read((home?: number) => givenNames(homes, home)),
+    itemState: async (item, of) => {
+      const state = await database.snapshot(() => itemState(homes, item, homes.seen(of)));
+      return state && { ...state, record: itemVisibleFrom(of, state.record) };
+    },
+    page: (request) => database.page(() => page(homes, memory, seen(request))),
+    markedPage: (request, keptAs) =>
+      database.page(() => markedPage({ homes, memory, epoch }, seen(request), keptAs)),
+    pageMark: (request) => database.read(() => pageMark(homes, epoch, seen(request))),
+    changes: () => database.changes(),
+    oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
+    arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),
+    heldEpochs: (of) => database.snapshot(() => epochsOf(homes, homes.seen(of))),
+    downsampled: (request) => downsampled(database, homes, seen(request)),
+    coverage: (request) => database.snapshot(() => coverage(seen(request))),
+    visible: (binding) => database.snapshot(() => visibleWith(homes, binding)),
+    records: (type, seen) => database.read(() => recordsOfType(homes, type, seen)),
+    record: (type, number, seen) => database.read(() => recordNumbered(homes, type, number, seen)),
+    recordsOf: (type, owner, seen) => database.snapshot(() => recordsOfOwner(homes, type, owner, seen)),
+    recordsWith: read(recordsWith),
+    knownRecords: read(knownRecords),
+    keepsRecords: read(keepsRecords),
+    itemidsOf: read(itemidsOf),
+    importRecords: oneAtATime((...given) => writer.importRecords(...given)),
+    token: read(tokenWith),
+    tokens: read(allTokens),
+    addToken: (token) => writer.write("addToken", token),
+    revokeToken: (id) => writer.write("revokeToken", id),
+    noteTokenUse: (used) => writer.write("noteTokenUse", used),
+    erasures: read(allErasures),
+    erasurePlan: snapshot((target, now_ms) => erasurePlan(homes, target, now_ms)),
+    erase: (request) => writer.erase(request),
+    takeErasures: (spans) => writer.takeErasures(spans),
+    overview: snapshot(function* () {
+      return { epoch, ...(yield* database.facts()), items: yield* itemOverviews(homes) };
+    }),
+    close: async () => {
+      // On SQLite the last connection to close tidies up, and only the writer's may write.
+      await database.close();
+      await writer.close();
+    },
+  };
+}
+
+/** Makes of works that read functions that do them. */
+export function readsOf(database: Database) {
+  return {
+    /** See `Database.read`. */
+    read:
+      <Request extends unknown[], Result>(work: (...request: Request) => Work<Result>) =>
+      (...request: Request): Promise<Result> =>
+        database.read(() => work(...request)),
+    /** See `Database.snapshot`. */
+    snapshot:
+      <Request extends unknown[], Result>(work: (...request: Request) => Work<Result>) =>
+      (...request: Request): Promise<Result> =>
+        database.snapshot(() => work(...request)),
+  };
+}
+
+/** The random name of a database, made with it. */
+export function* epochOf(): Work<string> {
+  const row = yield* firstOf(arrays<[string]>("SELECT value FROM meta WHERE name = 'epoch'"));
+  return String(row?.[0]);
+}

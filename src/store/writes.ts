@@ -1,0 +1,45 @@
+import type { Batch } from "./batch.ts";
+import type { Sender } from "./central/central-store.ts";
+import { repairDay } from "./central/day-repair.ts";
+import { noteCompared, putBackup } from "./central/gateways.ts";
+import { noteReport, receive } from "./central/receiving.ts";
+import { setQuotas } from "./central/sources.ts";
+import type { Work } from "./database.ts";
+import type { DayReadings } from "./gateway/upload-store.ts";
+import type { Homes } from "./inventory/homes.ts";
+import { replaceAlerts } from "./inventory/records.ts";
+import { compressSome } from "./series/stream-rewrites.ts";
+import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
+
+/** The changes of a store that both databases do alike, by name: each is the work of one transaction. */
+export function writesOf(homes: Homes) {
+  return {
+    addToken,
+    revokeToken,
+    noteTokenUse,
+    noteReport,
+    noteCompared,
+    setQuotas,
+    putBackup,
+    replaceAlerts,
+    seal: (home: number, before_ms: number) => compressSome(homes, home, before_ms),
+    receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),
+    repairDay: (request: DayReadings, batch: Batch, sender: Sender) =>
+      repairDay(homes, request, batch, sender),
+  };
+}
+
+export type Writes = ReturnType<typeof writesOf>;
+export type WriteName = keyof Writes;
+export type WriteArguments<Name extends WriteName> = Parameters<Writes[Name]>;
+export type Written<Name extends WriteName> =
+  ReturnType<Writes[Name]> extends Work<infer Result> ? Result : never;
+
+/** The work of a change, as yet undone. */
+export function workOf<Name extends WriteName>(
+  writes: Writes,
+  name: Name,
+  given: WriteArguments<Name>,
+): Work<Written<Name>> {
+  return (writes[name] as (...given: WriteArguments<Name>) => Work<Written<Name>>)(...given);
+}

@@ -1,0 +1,145 @@
+import { type TObject, type TSchema, TypeGuard } from "@sinclair/typebox";
+import { isUnixTime } from "../../../domain/records/record-field.ts";
+
+/** A JSON Schema, or any other part of a document, as JSON has it. */
+export type JsonObject = { readonly [name: string]: unknown };
+
+/**
+ * A record as it may be answered, field by field in the order of its schema: of every version, because older ones have the same
+ * fields under names that are here too, and their times as text. @throws for a field that no value here fits
+ */
+export function exampleOf(schema: TObject): JsonObject {
+  const own = ofRecord[schema.title ?? ""] ?? {};
+  const fields = Object.entries(schema.properties).map(([name, field]) => [
+    name,
+    fieldExample(name, field, own),
+  ]);
+  return Object.fromEntries(fields);
+}
+
+function fieldExample(name: string, schema: TSchema, own: JsonObject): unknown {
+  if (TypeGuard.IsObject(schema)) return exampleOf(schema);
+  if (TypeGuard.IsArray(schema) && TypeGuard.IsObject(schema.items)) return [exampleOf(schema.items)];
+  const value = Object.hasOwn(own, name) ? own[name] : values[name];
+  if (value === undefined) throw new Error(`the contract has no example of the field ${name}`);
+  return typeof value === "number" && isText(schema) ? timeText(value) : value;
+}
+
+/** Whether the schema is that of a time before 0.4. */
+function isText(schema: TSchema): boolean {
+  const choices = [schema, ...((schema["anyOf"] as TSchema[] | undefined) ?? [])];
+  return choices.some(TypeGuard.IsString) && !choices.some(isUnixTime);
+}
+
+function timeText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+}
+
+/** 20 November 2026, 08:00 GMT. */
+const stamp = 1_795_161_600;
+const installed = 1_792_800_000;
+
+/** Values by the name of the field, where it means the same in all records. */
+const values: JsonObject = {
+  ...{ subjectid: 7, homeid: 12, itemid: 104, projectid: 3, studyid: 5, issueid: 21, count: 13, stamp },
+  ...{
+    itemname: "kitchen-wall",
+    serialnum: "NY240121",
+    serialnumber: "NY240121",
+    active: 1,
+    activename: "Active",
+  },
+  ...{
+    macaddress: "00:0d:6f:00:0a:50:de:04",
+    modelid: 1,
+    modelname: "3041",
+    vendorid: 1,
+    vendorname: "NYCE",
+  },
+  ...{ typeid: 2, typename: "wirelesssensors", subtypeid: 1, subtypename: "wall", subjectspecific: 0 },
+  ...{ currenthomeid: 12, currenthomestart: installed, statusid: 1, statusname: "Assigned", hasbatteries: 1 },
+  ...{ batterymonths: 24, lastbatterychange: "2026-10-24", start: installed, stop: null, event: 50 },
+  ...{
+    devicestamp: stamp - 32,
+    voltage: 5008,
+    powersource: "external_power",
+    eventcount: 542,
+    batteryseconds: "0",
+  },
+  ...{
+    firmwarerevsion: "1.4.2",
+    firmware: "1.4.2",
+    nextpanicstart: stamp + 3600,
+    nextpanicstop: stamp + 4200,
+  },
+  ...{ quantity: "temperature", value: 21.4, unit: "°C", weight: 71_450, fatMass: 22_100, waterMass: 36_900 },
+  ...{ boneMass: 2_450, muscleMass: 46_800, batteryLevel: 84, heartRate: 68, duration: 600, distance: 182.5 },
+  ...{
+    steps: 264,
+    walkState: 2,
+    runState: 1,
+    sleepState: 1,
+    state: "silent",
+    reason: "device_silent",
+    lost: null,
+  },
+  ...{ subjectname: "Rose Ward", titleid: 1, titlename: "Mrs", lname: "Ward", fname: "Rose", oadc: 1007 },
+  ...{ email: "rose@example.org", genderid: false, gendername: "female", dob: -1_020_384_000, dod: null },
+  ...{ address: "14 Lark Lane", cityname: "Fairview", cityid: 1, citystatename: "Oregon", citystateid: 38 },
+  ...{ citystateabbr: "OR", countryname: "United States", countryabbr: "US", countryid: 1, zip: 97_201 },
+  ...{ timezone: "America/Los_Angeles", apartment: "3", homephones: "555-0142", homephoneids: 1 },
+  ...{ locationid: 1, locationname: "Fairview", hometype: 1, phoneid: 1, phone: "555-0142" },
+  ...{ projectname: "Ageing in place", statename: "Enrolled", stateid: 1, studyname: "Walking speed" },
+  ...{ studyinvestigator: "L. Vogel", studyirb: 4711, studycriteria: "70 years and older, living alone" },
+  ...{
+    studysummary: "Gait at home over two years",
+    studystart: installed,
+    studystop: null,
+    studystatusid: 1,
+  },
+  ...{ studystatusname: "Active", studystateid: 2, studystatename: "Monitored", studychangebyname: "maria" },
+  ...{ studystatecomment: null, studystatestart: installed, studystatestop: 0, schedcontactid: 9 },
+  ...{
+    schedcontactname: "Yearly visit",
+    schedcontacttypename: "Visit",
+    increment: 1,
+    unitname: "year",
+    unitid: 4,
+  },
+  ...{ offset: 0, notplanned: 0, notscheduled: 0, notcompleted: 1, dateplanned: "2026-12-01" },
+  ...{
+    datescheduled: "2026-12-03",
+    datecompleted: null,
+    contacttypename: "Phone",
+    contactid: 31,
+    contacttypeid: 2,
+  },
+  ...{ contactdate: stamp, contactText: "Moved the sensor of the kitchen", contactstarttime: "36000" },
+  ...{
+    contactstoptime: "36900",
+    durationid: 1,
+    durationname: "15 minutes",
+    reasonid: 4,
+    reasonname: "Equipment",
+  },
+  ...{ userid: 2, username: "maria", commentid: 8, comment: "Away until Sunday", alerttypeid: 1 },
+  ...{ alerttypename: "Battery", alertmessage: "The battery of front-door is nearly empty", opened: stamp },
+  ...{ closed: null, summary: "front-door has not been heard for a day", code: 40403 },
+  ...{ message: "No item of type scales is named scale-1", model: "3041", vendor: "NYCE" },
+  ...{ description: "motion sensor for walls", driver: "zigbee", events: "received" },
+  ...{ eventsfrom: "zone status of IAS", nevertells: [], blind: null, cadence: 7200, battery: 84 },
+  ...{ batteryvoltage: 3005, batteryunit: "mV" },
+  ...{ epoch: "6f1c9a04d2e85b7730c4415eab92fd18", number: 41_207, clock: "synchronised" },
+  ...{ scope: "read", bound: false },
+};
+
+/** Values that mean something else in the record with this title. */
+const ofRecord: Readonly<Record<string, JsonObject>> = {
+  Epoch: { first: 1, last: 41_207 },
+  "Erased time": { typename: null, itemid: null, since: installed, until: installed + 86_400, erased: stamp },
+  Coverage: { start: stamp - 86_400, stop: stamp },
+  "Pill-box status": { macaddress: "5c:f2:86:41:0a:17" },
+  "Pill-box event": { event: 32 },
+  "Subject inventory": { start: "2026-10-24", stop: null },
+  Issue: { statusname: "Open" },
+};

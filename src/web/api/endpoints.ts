@@ -1,0 +1,175 @@
+import { Type } from "@sinclair/typebox";
+import { Coverage } from "../../domain/coverage-record.ts";
+import { DeviceRecord, deviceRecord } from "../../domain/device-facts.ts";
+import { isKind, type Kind, kinds, recordingKinds } from "../../domain/kinds.ts";
+import { EpochRecord } from "../../domain/reading.ts";
+import { Item, ItemType } from "../../domain/records/item.ts";
+import { seriesNames } from "../../domain/series.ts";
+import { TokenScope } from "../../domain/token.ts";
+import type { CoverageInterval } from "../../store/store.ts";
+import { HttpError } from "../server/http-errors.ts";
+import { after, before, type Endpoint, endpoint, itemname, limit, skip } from "./endpoint.ts";
+import { homeEndpoints } from "./home-endpoints.ts";
+import { recordEndpoints, requireItem } from "./record-endpoints.ts";
+import { seriesEndpoint, windowOf } from "./series-endpoint.ts";
+
+/** Which readings are here, by what identifies them everywhere: an addition, for downloads that can be repeated. */
+export const epochsEndpoint = endpoint({
+  name: "epochs",
+  template: "/epochs",
+  summary: "Epochs: how far the readings of each store that numbered some are here",
+  area: "Time series",
+  since: "0.9",
+  path: Type.Object({}),
+  query: Type.Object({}),
+  response: Type.Array(EpochRecord),
+  refusals: [],
+  handle: async ({ store }) => ({
+    body: (await store.heldEpochs()).map(({ epoch, home, first_seq, last_seq, erased }) => ({
+      epoch,
+      homeid: home,
+      first: first_seq,
+      last: last_seq,
+      erased: erased.map(({ kind, itemid, from_ms, before_ms, at_ms }) => ({
+        typename: kind,
+        itemid,
+        since: Math.floor(from_ms / 1000),
+        until: Math.floor(before_ms / 1000),
+        erased: Math.floor(at_ms / 1000),
+      })),
+    })),
+  }),
+});
+
+/** When an item of a kind was listened to and alive: an addition, so that no event can be told from no data. */
+export function coverageEndpoint(kind: Kind): Endpoint {
+  return endpoint({
+    name: `${kinds[kind].singular}_coverage`,
+    template: `/items/${kind}/{itemname}/coverage`,
+    summary: `When an item was listened to and alive, newest first: ${kinds[kind].title.toLowerCase()}`,
+    area: "Time series",
+    since: "0.9",
+    path: Type.Object({ itemname }),
+    query: Type.Object({ skip, limit, before, after }),
+    response: Type.Array(Coverage),
+    refusals: ["item_unknown"],
+    handle: async ({ store, path, query, now_ms }) => {
+      const item = await requireItem(store, kind, path.itemname);
+      const { skip, limit, before, after } = query;
+      const window = { item: item.key, ...windowOf(query, now_ms), skip };
+      // One more than asked for tells whether there is a following page.
+      const found = await store.coverage({ ...window, limit: limit + 1 });
+      const body = found.slice(0, limit).map(recordOf);
+      if (found.length <= limit) return { body };
+      return { body, next: { skip: skip + limit, limit, before, after } };
+    },
+  });
+}
+
+function recordOf({ start_ms, stop_ms, state, reason, lost }: CoverageInterval): Coverage {
+  const seconds = (ms: number) => Math.floor(ms / 1000);
+  return {
+    start: seconds(start_ms),
+    stop: seconds(stop_ms),
+    state,
+    reason: reason ?? null,
+    lost: lost ?? null,
+  };
+}
+
+/** The device of an item of a kind: an addition, so that it can be told how readings were made. */
+export function deviceEndpoint(kind: Kind): Endpoint {
+  return endpoint({
+    name: `${kinds[kind].singular}_device`,
+    template: `/items/${kind}/{itemname}/device`,
+    summary: `The device of an item, and how its readings are made: ${kinds[kind].title.toLowerCase()}`,
+    area: "Inventory",
+    since: "0.9",
+    path: Type.Object({ itemname }),
+    query: Type.Object({}),
+    response: DeviceRecord,
+    refusals: ["item_unknown"],
+    handle: async ({ store, path }) => {
+      const { key } = await requireItem(store, kind, path.itemname);
+      const state = await store.itemState(key);
+      // Only where an import took the item away a moment ago.
+      if (state === undefined)
+        throw new HttpError("item_unknown", { typename: kind, itemname: path.itemname });
+      return { body: deviceRecord(state) };
+    },
+  });
+}
+
+const typename = Type.String({ description: "one of the type names that /items returns" });
+
+/** Every endpoint of the newest version; the time series come from the series table. */
+export const endpoints: readonly Endpoint[] = [
+  endpoint({
+    name: "item_types",
+    template: "/items",
+    summary: "Item types of the inventory",
+    area: "Inventory",
+    since: "0.1",
+    path: Type.Object({}),
+    query: Type.Object({}),
+    response: Type.Array(ItemType),
+    refusals: [],
+    handle: async ({ store }) => ({ body: await store.itemTypes() }),
+  }),
+  endpoint({
+    name: "items",
+    template: "/inventory/{typename}",
+    summary: "Items of a type, in order of itemid",
+    area: "Inventory",
+    since: "0.1",
+    path: Type.Object({ typename }),
+    query: Type.Object({ skip, limit }),
+    response: Type.Array(Item),
+    refusals: ["typename_unknown"],
+    handle: async ({ store, path, query }) => {
+      const kind = kindNamed(path.typename);
+      // One more than asked for tells whether there is a following page.
+      const items = await store.items(kind, { skip: query.skip, limit: query.limit + 1 });
+      return items.length > query.limit
+        ? { body: items.slice(0, query.limit), next: { skip: query.skip + query.limit, limit: query.limit } }
+        : { body: items };
+    },
+  }),
+  endpoint({
+    name: "item",
+    template: "/inventory/{typename}/{itemname}",
+    summary: "One item",
+    area: "Inventory",
+    since: "0.1",
+    path: Type.Object({ typename, itemname }),
+    query: Type.Object({}),
+    response: Item,
+    refusals: ["typename_unknown", "item_unknown"],
+    handle: async ({ store, path }) => ({
+      body: (await requireItem(store, kindNamed(path.typename), path.itemname)).record,
+    }),
+  }),
+  epochsEndpoint,
+  endpoint({
+    name: "token",
+    template: "/token",
+    summary: "The token that asks",
+    area: "Programme",
+    since: "0.9",
+    path: Type.Object({}),
+    query: Type.Object({}),
+    response: TokenScope,
+    refusals: [],
+    handle: async ({ scope, store }) => ({ body: { scope, bound: store.homes !== undefined } }),
+  }),
+  ...seriesNames.map(seriesEndpoint),
+  ...recordingKinds.map(coverageEndpoint),
+  ...recordingKinds.map(deviceEndpoint),
+  ...recordEndpoints,
+  ...homeEndpoints,
+];
+
+function kindNamed(name: string): Kind {
+  if (!isKind(name)) throw new HttpError("typename_unknown", { typename: name });
+  return name;
+}

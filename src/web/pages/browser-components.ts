@@ -1,0 +1,9 @@
+/**
+ * The components of pages that change while they are looked at: the browser has these alone, and loads that of its page by itself.
+ */
+export const browserComponents = {
+  home: async () => (await import("./home/home-page.tsx")).HomePage,
+  device: async () => (await import("./device/device-page.tsx")).DevicePage,
+  "setup-visit": async () => (await import("./setup-visit/setup-visit-page.tsx")).SetupVisitPage,
+  "sign-in": async () => (await import("./sign-in/sign-in-page.tsx")).SignInPage,
+};

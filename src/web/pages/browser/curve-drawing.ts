@@ -1,0 +1,291 @@
+import UPlot from "uplot";
+import { hour_ms } from "../../../base/time.ts";
+import type { CurveOptions, Drawing } from "../parts/plots-and-tones.ts";
+import { clockText, dateText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
+import {
+  changeBy,
+  changedView,
+  fillNothing,
+  inkOf,
+  keepView,
+  movedView,
+  onOtherColours,
+  type PlotView,
+  type ViewPlace,
+  viewIn,
+} from "./plot-canvas.ts";
+
+/**
+ * Draws curves into a box: values as points, their lines only where nothing was missed, what is not known behind them. Keys are those of `raster-drawing.ts`; dragging shows a
+ * stretch, a double click all of it. Curves of a page show the same time, which stands in its address.
+ */
+export function drawCurve(box: HTMLElement, options: CurveOptions): Drawing {
+  const drawn = new Curves(box, options);
+  shown.add(drawn);
+  return { refresh: () => drawn.again(), stop: () => drawn.stop() };
+}
+
+/** Those of the page. */
+const shown = new Set<Curves>();
+
+class Curves {
+  readonly #box: HTMLElement;
+  readonly #options: CurveOptions;
+  readonly #whole: PlotView;
+  readonly #ended = new AbortController();
+  readonly #resized: ResizeObserver;
+  #view: PlotView;
+  #plot: UPlot | undefined;
+  /** Place of the value that is pointed at. */
+  #at: number | undefined;
+
+  constructor(box: HTMLElement, options: CurveOptions) {
+    [this.#box, this.#options] = [box, options];
+    const { from_ms, to_ms } = options;
+    this.#whole = { from_ms, to_ms };
+    this.#view = viewIn(location.search, this.#whole, place) ?? this.#whole;
+    this.again();
+    let width = box.clientWidth;
+    this.#resized = new ResizeObserver(() => {
+      if (box.clientWidth !== width) this.again();
+      width = box.clientWidth;
+    });
+    this.#resized.observe(box);
+    const { signal } = this.#ended;
+    onOtherColours(() => this.again(), signal);
+    box.addEventListener("keydown", (event) => this.#key(event), { signal });
+    box.addEventListener("dblclick", () => this.#see(this.#whole), { signal });
+  }
+
+  again(): void {
+    this.#plot?.destroy();
+    // What is dragged over is seen once uPlot is done with it.
+    const see = (view: PlotView) => queueMicrotask(() => this.#see(view));
+    const pointed = (at: number | undefined) => {
+      if (at === this.#at) return;
+      this.#at = at;
+      this.#options.said(at === undefined ? "" : wordsAt(at, this.#options));
+    };
+    this.#plot = made(this.#box, { ...this.#options, view: this.#view, see, pointed });
+    if (this.#at !== undefined) this.#point(this.#at);
+  }
+
+  stop(): void {
+    shown.delete(this);
+    this.#ended.abort();
+    this.#resized.disconnect();
+    this.#plot?.destroy();
+  }
+
+  #see(view: PlotView): void {
+    const isWhole = view.from_ms <= this.#whole.from_ms && view.to_ms >= this.#whole.to_ms;
+    keepView(isWhole ? undefined : view, place);
+    for (const curves of shown) {
+      curves.#view = view;
+      curves.again();
+    }
+  }
+
+  #key(event: KeyboardEvent): void {
+    const plot = this.#plot;
+    if (plot === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    const change = changeBy(event);
+    const { said, times } = this.#options;
+    if (change !== undefined) {
+      const at_s = this.#at === undefined ? undefined : plot.data[0][this.#at];
+      const around_ms = at_s === undefined ? undefined : at_s * 1_000;
+      if (change === "whole") this.#see(this.#whole);
+      else if ("by" in change) this.#see(movedView(this.#view, this.#whole, change.by, place));
+      else this.#see(changedView(this.#view, this.#whole, { ...change, around_ms, place }));
+      const [from, to] = [this.#view.from_ms, this.#view.to_ms].map(
+        (at_ms) => `${dateText(at_ms, times)}, ${clockText(at_ms, times)}`,
+      );
+      said(`From ${from} to ${to}.`);
+    } else if (event.key === "Escape") plot.setCursor({ left: -10, top: -10 });
+    else if (steps[event.key] !== undefined) this.#step(plot, steps[event.key] ?? 0);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Goes on by so many values of those that are shown. */
+  #step(plot: UPlot, by: number): void {
+    const { from_ms, to_ms } = this.#view;
+    const stamps = plot.data[0];
+    const first = stamps.findIndex((at_s) => at_s * 1_000 >= from_ms);
+    const last = stamps.findLastIndex((at_s) => at_s * 1_000 <= to_ms);
+    if (first < 0 || last < first) {
+      this.#options.said("Nothing is known of this time.");
+      return;
+    }
+    const index = this.#at ?? (by > 0 ? first - 1 : last + 1);
+    this.#point(Math.min(last, Math.max(first, index + by)));
+  }
+
+  #point(index: number): void {
+    const plot = this.#plot;
+    const value = plot?.data.slice(1).find((values) => values[index] != null)?.[index] ?? 0;
+    plot?.setCursor({ left: plot.valToPos(plot.data[0][index] ?? 0, "x"), top: plot.valToPos(value, "y") });
+  }
+}
+
+function made(
+  box: HTMLElement,
+  options: CurveOptions & {
+    view: PlotView;
+    see: (view: PlotView) => void;
+    pointed: (at: number | undefined) => void;
+  },
+): UPlot | undefined {
+  const { curve, uncovered, view, times, see, pointed } = options;
+  const { from_ms, to_ms } = view;
+  const probe = document.createElement("canvas").getContext("2d");
+  if (probe === null || box.clientWidth === 0) return undefined;
+  box.append(probe.canvas);
+  const ink = inkOf(probe, devicePixelRatio);
+  probe.canvas.remove();
+  const { trend, lines, far } = curve;
+  const isFar = (value: number) => far !== undefined && (value < far.least || value > far.greatest);
+  const data: UPlot.AlignedData = [
+    curve.at_ms.map((at_ms) => at_ms / 1_000),
+    ...lines.map(({ values }) => values.map((value) => (value !== null && isFar(value) ? null : value))),
+    ...(trend === undefined ? [] : [[...trend.upper], [...trend.lower], [...trend.median]]),
+  ];
+  const line = (at: number): UPlot.Series => ({
+    stroke: ink.accent,
+    width: trend === undefined ? 1.5 : 0,
+    dash: dashes[at] ?? [],
+    points: { show: lines.length === 1 && curve.at_ms.length < points_max, size: 5, fill: ink.accent },
+  });
+  const axis: UPlot.Axis = {
+    stroke: ink.quiet,
+    grid: { stroke: ink.line, width: 1 },
+    ticks: { stroke: ink.line },
+  };
+  const hidden: UPlot.Series = { width: 0, points: { show: false } };
+  const tickText = (at_ms: number) =>
+    to_ms - from_ms > hours_shown_ms ? monthDateText(at_ms, times) : clockText(at_ms, times);
+  const plot = new UPlot(
+    {
+      width: box.clientWidth,
+      height: height_px,
+      tzDate: (unix_s) => UPlot.tzDate(new Date(unix_s * 1_000), times.zone),
+      legend: { show: false },
+      cursor: { drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => null } },
+      scales: { x: { time: true, min: from_ms / 1_000, max: to_ms / 1_000 } },
+      axes: [
+        { ...axis, values: (_, ticks) => ticks.map((tick) => tickText(tick * 1_000)) },
+        {
+          ...axis,
+          values: (_u, ticks, _axis, _space, step) =>
+            ticks.map((tick) => numberText(tick, times.locale, Math.max(curve.digits, decimalsOf(step)))),
+        },
+      ],
+      series: [
+        {},
+        ...lines.map((_, at) => line(at)),
+        ...(trend === undefined
+          ? []
+          : [hidden, hidden, { stroke: ink.text, width: 1.5, points: { show: false } }]),
+      ],
+      ...(trend === undefined
+        ? {}
+        : { bands: [{ series: [lines.length + 1, lines.length + 2], fill: `${ink.accent}33` }] }),
+      hooks: {
+        drawClear: [
+          (u) => {
+            u.ctx.save();
+            u.ctx.scale(devicePixelRatio, devicePixelRatio);
+            const [top, height] = [u.bbox.top, u.bbox.height].map((px) => px / devicePixelRatio);
+            const x = (at_ms: number) => u.valToPos(at_ms / 1_000, "x", true) / devicePixelRatio;
+            const edge = (at_ms: number) => x(Math.min(to_ms, Math.max(from_ms, at_ms)));
+            u.ctx.fillStyle = ink.raised;
+            const now = edge(times.now_ms);
+            u.ctx.fillRect(edge(from_ms), top ?? 0, now - edge(from_ms), height ?? 0);
+            for (const span of uncovered) {
+              const [left, right] = [edge(span.from_ms), edge(span.to_ms)];
+              fillNothing(u.ctx, ink, span.why, [left, top ?? 0, right - left, height ?? 0]);
+              if (span.why !== "absent") continue;
+              u.ctx.fillStyle = ink.quiet;
+              for (const at_ms of [span.from_ms, span.to_ms].filter((one) => one > from_ms && one < to_ms))
+                u.ctx.fillRect(x(at_ms), top ?? 0, 1, height ?? 0);
+            }
+            u.ctx.restore();
+          },
+        ],
+        draw: [
+          (u) => {
+            const values = curve.lines[0]?.values ?? [];
+            for (const [at, value] of values.entries())
+              if (value !== null && isFar(value)) drawFar(u, at, value, ink.accent);
+            box.dataset["points"] = String(values.filter((value) => value !== null).length);
+            box.dataset["breaks"] = String(values.filter((value) => value === null).length);
+            box.dataset["view"] = `${from_ms} ${to_ms}`;
+            box.dataset["last"] = String(values.findLast((value) => value !== null));
+          },
+        ],
+        setSelect: [
+          ({ select: { left, width }, posToVal }) => {
+            if (width === 0) return;
+            const [start_ms = 0, end_ms = 0] = [left, left + width].map((px) => posToVal(px, "x") * 1_000);
+            const factor = (end_ms - start_ms) / (to_ms - from_ms);
+            const around_ms = (start_ms + end_ms) / 2;
+            const middle_ms = around_ms - (from_ms + to_ms) / 2;
+            see(changedView(view, options, { factor, by_ms: middle_ms, place }));
+          },
+        ],
+        setCursor: [(u) => pointed(u.cursor.idx ?? undefined)],
+      },
+    },
+    data,
+    box,
+  );
+  return plot;
+}
+
+/** A triangle at the edge, which points to where a value that is far from all others lies. */
+function drawFar(u: UPlot, at: number, value: number, color: string): void {
+  const { min = 0 } = u.scales["y"] ?? {};
+  const up = value > (min ?? 0);
+  const [x, size] = [u.valToPos(u.data[0][at] ?? 0, "x", true), 6 * devicePixelRatio];
+  const tip = up ? u.bbox.top : u.bbox.top + u.bbox.height;
+  const base = up ? tip + size * 1.5 : tip - size * 1.5;
+  u.ctx.beginPath();
+  u.ctx.moveTo(x, tip);
+  u.ctx.lineTo(x - size, base);
+  u.ctx.lineTo(x + size, base);
+  u.ctx.fillStyle = color;
+  u.ctx.fill();
+}
+
+function wordsAt(index: number, { curve, times }: CurveOptions): string {
+  const parts = curve.lines.flatMap(({ title, values }) => {
+    const value = values[index] ?? null;
+    return value === null ? [] : [`${title} ${numberText(value, times.locale, curve.digits)} ${curve.unit}`];
+  });
+  const week_ms = curve.weeks_ms?.[index];
+  const when =
+    week_ms === undefined
+      ? preciseText(curve.at_ms[index] ?? 0, times)
+      : [`Week of ${yearDateText(week_ms, times)}`, curve.known?.[index]].filter(Boolean).join(", ");
+  return parts.length === 0 ? `${when}: not known` : `${when}: ${parts.join(", ")}`;
+}
+
+const place: ViewPlace = { name: "between", unit_ms: 1_000, least_ms: hour_ms };
+const steps: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};
+const height_px = 260;
+/** More points than these hide their line. */
+const points_max = 500;
+/** A span that is no longer has its axis in hours. */
+const hours_shown_ms = 2 * 86_400_000;
+/** Lines of one plot are told apart without colour. */
+const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
+
+/** Ticks a fortieth apart would stand in uneven steps with two decimals. */
+function decimalsOf(step: number): number {
+  return String(step).split(".")[1]?.length ?? 0;
+}

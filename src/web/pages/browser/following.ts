@@ -1,0 +1,104 @@
+/**
+ * Shows the page anew with each message of the server, for as long as somebody can see it: a browser has few connections to a server, and pages in the
+ * background would leave none to the others. Where the connection is lost the page says since when.
+ */
+export function follow({ show, locale }: { show: (data: object) => void; locale: string }): void {
+  const { pathname, search } = location;
+  const lost = lostNotice(locale);
+  let source: EventSource | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const leave = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = undefined;
+  };
+  const open = () => {
+    leave();
+    const opened = new EventSource(`/live${pathname === "/" ? "" : pathname}${search}`);
+    source = opened;
+    opened.addEventListener("message", ({ data }) => {
+      lost.over();
+      show(JSON.parse(data));
+    });
+    opened.addEventListener("ended", () => location.reload());
+    opened.addEventListener("error", () => {
+      lost.since();
+      // Of a lost connection the browser tries again by itself, of a refusal it does not.
+      if (opened.readyState === EventSource.CLOSED) timer = setTimeout(ask, again_ms);
+    });
+  };
+  /** Loads the page again where it is no longer there, or not for this token. */
+  const ask = async () => {
+    const answer = await fetch(location.href, { method: "HEAD", redirect: "manual" }).catch(() => undefined);
+    if (answer?.type === "opaqueredirect" || answer?.status === 404) location.reload();
+    else open();
+  };
+
+  const look = () => (document.hidden ? leave() : open());
+  document.addEventListener("visibilitychange", look);
+  // The plots of the page come first.
+  if (document.readyState === "complete") look();
+  else addEventListener("load", look, { once: true });
+}
+
+/** A line over the page that says since when it has heard nothing, and goes when it hears again. */
+function lostNotice(locale: string) {
+  const line = document.createElement("p");
+  line.className = "lost";
+  line.setAttribute("role", "status");
+  line.hidden = true;
+  document.body.prepend(line);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    since: () => {
+      if (timer !== undefined || !line.hidden) return;
+      const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(new Date());
+      timer = setTimeout(() => {
+        timer = undefined;
+        line.textContent = `No connection since ${time}. What you see is from then; it goes on by itself.`;
+        line.hidden = false;
+      }, short_ms);
+    },
+    over: () => {
+      clearTimeout(timer);
+      timer = undefined;
+      line.hidden = true;
+    },
+  };
+}
+
+const again_ms = 5_000;
+/** A server that starts again is back by then. */
+const short_ms = 5_000;
+
+/** The data of a page, with the moment that it was found, unix milliseconds, by the clock of the server. */
+export interface DatedData {
+  readonly now_ms: number;
+}
+
+/** Shows a page again each minute while nothing new comes, with the time as it is by then: "now" becomes "5 minutes ago". */
+export class Ageing {
+  readonly #show: (shown: DatedData) => void;
+  #shown: DatedData;
+  /** When that came, on the clock of the browser that never jumps. */
+  #came_ms = performance.now();
+
+  constructor({ show, first }: { show: (shown: DatedData) => void; first: DatedData }) {
+    this.#show = show;
+    this.#shown = first;
+    setInterval(() => this.#age(), minute_ms);
+  }
+
+  show(shown: DatedData): void {
+    [this.#shown, this.#came_ms] = [shown, performance.now()];
+    this.#show(shown);
+  }
+
+  #age(): void {
+    const passed_ms = performance.now() - this.#came_ms;
+    this.#show({ ...this.#shown, now_ms: this.#shown.now_ms + passed_ms });
+  }
+}
+
+const minute_ms = 60_000;

@@ -1,0 +1,275 @@
+import { low_percent } from "../../../domain/kinds.ts";
+import { ExactMoment, Frame } from "../parts/page-frame.tsx";
+import type { FrameData } from "../site.ts";
+import {
+  clockText,
+  dateText,
+  dayText,
+  durationText,
+  momentText,
+  numberText,
+  preciseClockText,
+  preciseText,
+  type Times,
+  yearDateText,
+} from "../time-text.ts";
+import { measuresOf, spanTitles, spiralDays_max } from "./day-plots.ts";
+import type { DeviceData, OpenedDay, ReadingEvent } from "./device-data.ts";
+import { DoseGrid } from "./dose-grid.tsx";
+import { addressOf, CurveFigure, RasterFigure } from "./plot-figures.tsx";
+
+export function DevicePage(data: DeviceData & FrameData) {
+  const { locale, now_ms, trail, words, known, made, day, shown } = data;
+  return (
+    <Frame {...{ locale, now_ms, trail }}>
+      <article class="device">
+        <h1>
+          <bdi>{data.title}</bdi>
+        </h1>
+        <Sentence {...data} />
+        {shown === null ? null : (
+          <>
+            <SpanControl {...data} />
+            {measuresOf(shown.series).map((name) => (
+              <RasterFigure key={name} {...data} device={data.name} name={name} />
+            ))}
+            {[...data.curves, ...data.walking].map((curve) => (
+              <CurveFigure key={curve.title} {...data} curve={curve} />
+            ))}
+            {data.doses === null ? null : <DoseGrid {...data} doses={data.doses} />}
+            {day === null ? null : <DayOpened {...data} day={day} />}
+            <Newest {...data} />
+            <Take {...data} shown={shown} />
+          </>
+        )}
+        <section aria-labelledby="facts">
+          <h2 id="facts">What it tells</h2>
+          <dl class="facts">
+            <dt>It tells</dt>
+            <dd>{words.tells}</dd>
+            <dt>It does not know</dt>
+            <dd>{words.tellsNot}</dd>
+            <dt>When it is heard</dt>
+            <dd>{words.heard}</dd>
+            <Lines lines={known} />
+          </dl>
+          {made.length === 0 ? null : (
+            <details>
+              <summary>How its readings are made, for a methods section</summary>
+              <dl class="facts">
+                <Lines lines={made} />
+              </dl>
+            </details>
+          )}
+        </section>
+      </article>
+    </Frame>
+  );
+}
+
+function Lines({ lines }: { lines: DeviceData["known"] }) {
+  return (
+    <>
+      {lines.flatMap(({ title, value }) => [
+        <dt key={`${title} is`}>{title}</dt>,
+        <dd key={title}>
+          <bdi>{value}</bdi>
+        </dd>,
+      ])}
+    </>
+  );
+}
+
+/** The answer: whether the device is heard, when it last told something, and what is to be done. */
+export function Sentence({ words, health, locale, now_ms, zone }: DeviceData & FrameData) {
+  const { heard_ms, newest_ms, expected_ms, overdue, replaced, battery_percent, count } = health;
+  const times = { locale, zone, now_ms };
+  const moment = (at_ms: number) => (
+    <ExactMoment
+      at_ms={at_ms}
+      text={`${dayText(at_ms, times)} ${clockText(at_ms, times)}`}
+      exact={preciseText(at_ms, times)}
+    />
+  );
+  const low = replaced === null && battery_percent !== null && battery_percent <= low_percent;
+  return (
+    <>
+      <p class="answer">
+        This {words.noun}{" "}
+        {heard_ms === null ? (
+          "has not been heard yet."
+        ) : (
+          <>
+            {overdue
+              ? `has not been heard for ${durationText(now_ms - heard_ms)}, since `
+              : "was last heard "}
+            {moment(heard_ms)}.
+          </>
+        )}
+        {newest_ms === null ? null : (
+          <>
+            {" "}
+            The newest of its {numberText(count, locale)} readings is of {moment(newest_ms)}.
+          </>
+        )}
+      </p>
+      {replaced === null ? null : (
+        <p>
+          Another one, {replaced.by}, took its place {moment(replaced.at_ms)}: nobody waits for this one any
+          more.
+        </p>
+      )}
+      {overdue && expected_ms !== null ? (
+        <p class="person">
+          It should be heard every {durationText(expected_ms)}: see whether its battery is empty, and whether
+          it has been moved out of reach.
+        </p>
+      ) : null}
+      {low ? (
+        <p class="person">Its battery is at {battery_percent} %: replace it at the next visit.</p>
+      ) : null}
+    </>
+  );
+}
+
+/** Chooses the days that the page is about, and which of the device's series. */
+export function SpanControl(data: DeviceData & FrameData) {
+  const { span, series, shown, zone } = data;
+  const first_ms = span.edges_ms[0] ?? 0;
+  const last_ms = (span.edges_ms.at(-1) ?? 1) - 1;
+  const to = (changes: Parameters<typeof addressOf>[1]) => addressOf(data, changes);
+  return (
+    <section class="span" aria-label="Days shown">
+      {series.length < 2 ? null : (
+        <nav aria-label="What is shown">
+          {series.map(({ path, title }) => (
+            <a
+              key={path}
+              href={to({ series: path })}
+              aria-current={path === shown?.path ? "true" : undefined}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+      )}
+      <nav aria-label="Length">
+        {Object.entries(spanTitles).map(([name, title]) => (
+          <a key={name} href={to({ span: name })} aria-current={name === span.name ? "true" : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      {shown === null || measuresOf(shown.series).length === 0 ? null : (
+        <nav aria-label="How days are drawn">
+          {(["rows", "spiral"] as const).map((form) => (
+            <a key={form} href={to({ form })} aria-current={form === data.form ? "true" : undefined}>
+              {form === "rows" ? "Rows" : "Spiral"}
+            </a>
+          ))}
+        </nav>
+      )}
+      <nav aria-label="Before and after">
+        <a href={to(span.earlier)}>Earlier</a>
+        {span.later === null ? null : <a href={to(span.later)}>Later</a>}
+      </nav>
+      <details>
+        <summary>Other days</summary>
+        <form method="get">
+          {data.form === "rows" ? null : <input type="hidden" name="as" value={data.form} />}
+          {shown === null ? null : <input type="hidden" name="series" value={shown.path} />}
+          <label>
+            From <input type="date" name="from" value={span.from} required />
+          </label>
+          <label>
+            until the morning of <input type="date" name="until" value={span.until} required />
+          </label>
+          <button type="submit">Show</button>
+        </form>
+      </details>
+      <p>
+        {yearDateText(first_ms, data)}
+        {span.edges_ms.length > 2 ? ` to ${yearDateText(last_ms, data)}` : null}, time of{" "}
+        {zone.replaceAll("_", " ")}.
+        {data.form === "spiral" && span.edges_ms.length - 1 > spiralDays_max
+          ? ` Of these the spiral shows ${spiralDays_max} days at a time.`
+          : null}
+      </p>
+    </section>
+  );
+}
+
+/** The newest readings of the span. */
+export function Newest(data: DeviceData & FrameData) {
+  return (
+    <section aria-labelledby="newest">
+      <h2 id="newest">Newest</h2>
+      {data.events.length === 0 ? (
+        <p>Nothing was recorded in these days.</p>
+      ) : (
+        <Events events={data.events} times={data} text={momentText} />
+      )}
+    </section>
+  );
+}
+
+/** All that was recorded on one day, to the millisecond. */
+export function DayOpened({ day, ...data }: DeviceData & FrameData & { day: OpenedDay }) {
+  const hours = Math.round((day.to_ms - day.from_ms) / 3_600_000);
+  return (
+    <section aria-labelledby="day">
+      <h2 id="day">{dateText(day.from_ms, data)}</h2>
+      {hours === 24 ? null : <p>A day of {hours} hours: the clocks change.</p>}
+      {day.events.length === 0 ? <p>Nothing was recorded on this day.</p> : null}
+      <Events events={day.events} times={data} text={preciseClockText} />
+      {day.cut ? <p>There are more: download the day to have all of them.</p> : null}
+    </section>
+  );
+}
+
+function Events({
+  events,
+  times,
+  text,
+}: {
+  events: readonly ReadingEvent[];
+  times: Times;
+  text: (at_ms: number, times: Times) => string;
+}) {
+  return (
+    <ol class="events">
+      {events.map(({ at_ms, words }, index) => (
+        <li key={`${at_ms} ${index}`}>
+          <ExactMoment at_ms={at_ms} text={text(at_ms, times)} exact={preciseText(at_ms, times)} /> {words}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The readings shown, to take along: as files, and by the request that gives the same. */
+export function Take({
+  kind,
+  name,
+  span,
+  shown,
+  request,
+}: DeviceData & { shown: NonNullable<DeviceData["shown"]> }) {
+  const file = `/downloads/${kind}/${encodeURIComponent(name)}/${shown.path}`;
+  const days = `from=${span.from}&until=${span.until}`;
+  return (
+    <section aria-labelledby="take">
+      <h2 id="take">Take it along</h2>
+      <p>
+        What is shown, as it was recorded: <a href={`${file}.csv?${days}`}>as CSV</a>, or{" "}
+        <a href={`${file}.json?${days}`}>as JSON</a>
+      </p>
+      <p>
+        A program gets the same by this request, with a token of yours; each answer links to the next one.
+      </p>
+      <pre class="request">
+        <code>{`curl -H "Authorization: Bearer $TOKEN" -H "Accept: application/json" '${request}'`}</code>
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,299 @@
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { type Drawing, type DrawnDay, type PlotForm, PlotsContext } from "../parts/plots-and-tones.ts";
+import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
+import type { FrameData } from "../site.ts";
+import { dateText, durationText, numberText } from "../time-text.ts";
+import type { Curve } from "./curve-data.ts";
+import { type MeasureName, measures, plotAddress } from "./day-plots.ts";
+import type { DeviceData } from "./device-data.ts";
+
+/** A measure day by hour: drawn where there is a browser, and told in words and as a table everywhere. */
+export function RasterFigure({
+  name,
+  ...data
+}: DeviceData & FrameData & { name: MeasureName; device: string }) {
+  const { span, health, uncovered, locale, zone, now_ms, device, form } = data;
+  const measure = measures[name];
+  const plots = useContext(PlotsContext);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const drawing = useRef<Drawing | undefined>(undefined);
+  const [words, setWords] = useState("");
+  const [days, setDays] = useState<readonly DrawnDay[] | "fault">();
+  const url = plotAddress({ ...data, name: device }, name);
+  useEffect(() => {
+    if (plots === undefined || canvas.current === null) return;
+    drawing.current = plots.raster(canvas.current, {
+      url,
+      edges_ms: span.edges_ms,
+      measure,
+      form,
+      times: { locale, zone, now_ms },
+      opened: (day_ms) => addressOf({ ...data, name: device }, { day: dateOf(day_ms, zone) }),
+      said: setWords,
+      drawn: (drawn) => setDays(drawn ?? "fault"),
+    });
+    return () => drawing.current?.stop();
+  }, [plots, url]);
+  useEffect(() => {
+    if (days !== undefined) drawing.current?.refresh();
+  }, [health.newest_ms]);
+  const isPart = Array.isArray(days) && form === "spiral" && days.length < span.edges_ms.length - 1;
+  const shown = isPart ? daysText(days, { locale, zone, now_ms }) : "";
+  const summary = `${shown}${summaryOf(days, { measure, locale })}`;
+  return (
+    <figure class="plot">
+      <Patterns />
+      <figcaption>
+        {measure.title}
+        {form === "spiral" ? ", each turn a day: midnight on top, the newest outermost" : null}.{" "}
+        <span role="status">{words === "" ? summary : words}</span>
+      </figcaption>
+      <div
+        class={`drawing ${form}`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrows move within the plot
+        tabIndex={0}
+        role="application"
+        aria-roledescription="plot"
+        aria-label={`${measure.title}${form === "spiral" ? ", as a spiral" : ""}: ${summary} ${keys[form]}`}
+      >
+        <canvas ref={canvas} />
+      </div>
+      {measure.levels.length < 2 ? null : (
+        <ul class="legend" aria-label="How much is drawn how">
+          {measure.levels.map((level, at) => (
+            <li key={level}>
+              <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
+                <rect width="100%" height="100%" class="level" opacity={(at + 1) / measure.levels.length} />
+              </svg>{" "}
+              {level}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Legend spans={uncovered} night />
+      {Array.isArray(days) ? (
+        <details>
+          <summary>The same as a table</summary>
+          <Days days={days} levels={measure.levels} {...{ locale, zone, now_ms }} />
+        </details>
+      ) : null}
+    </figure>
+  );
+}
+
+const keys: Readonly<Record<PlotForm, string>> = {
+  rows: "Arrows move, Enter opens a day, plus and minus come closer and go away, Shift with arrows moves on, 0 shows all.",
+  spiral:
+    "Arrows move, Enter opens a day, plus and minus show fewer days and more, Shift with arrows goes to earlier and later ones, 0 shows the newest.",
+};
+
+function Days({
+  days,
+  levels,
+  ...times
+}: { days: readonly DrawnDay[]; levels: readonly string[] } & Pick<DeviceData, "zone"> &
+  Pick<FrameData, "locale" | "now_ms">) {
+  const hours = (length_ms: number) => numberText(length_ms / 3_600_000, times.locale, 1);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box
+    <section class="wide" tabIndex={0} aria-label="Day by day">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            <th scope="col" class="number">
+              Readings
+            </th>
+            {levels.map((level) => (
+              <th key={level} scope="col" class="number">
+                {level}, hours
+              </th>
+            ))}
+            <th scope="col" class="number">
+              not known, hours
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((day) => (
+            <tr key={day.from_ms} data-from={day.from_ms}>
+              <th scope="row">{dateText(day.from_ms, times)}</th>
+              <td class="number">{numberText(day.readings, times.locale)}</td>
+              {day.lasted_ms.map((lasted_ms, level) => (
+                <td key={levels[level]} class="number">
+                  {hours(lasted_ms)}
+                </td>
+              ))}
+              <td class="number">{hours(day.uncovered_ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** The days that a spiral shows, which are not all of the span: `Monday 9 November to Sunday 22 November: `. */
+function daysText(days: readonly DrawnDay[], times: Parameters<typeof dateText>[1]): string {
+  const [newest, oldest] = [days[0], days.at(-1)];
+  if (newest === undefined || oldest === undefined) return "";
+  return `${dateText(oldest.from_ms, times)} to ${dateText(newest.from_ms, times)}: `;
+}
+
+function summaryOf(
+  days: readonly DrawnDay[] | "fault" | undefined,
+  { measure, locale }: { measure: (typeof measures)[MeasureName]; locale: string },
+): string {
+  if (days === undefined) return "";
+  if (days === "fault") return "This cannot be drawn now: load the page again.";
+  const readings = days.reduce((sum, day) => sum + day.readings, 0);
+  const uncovered_ms = days.reduce((sum, day) => sum + day.uncovered_ms, 0);
+  const parts = measure.levels.flatMap((level, at) => {
+    const lasted_ms = days.reduce((sum, day) => sum + (day.lasted_ms[at] ?? 0), 0);
+    return lasted_ms === 0 ? [] : [`${level} for ${durationText(lasted_ms)}`];
+  });
+  const told = [
+    `${numberText(readings, locale)} readings in ${days.length} ${days.length === 1 ? "day" : "days"}`,
+    ...parts,
+  ].join(", ");
+  return uncovered_ms === 0 ? `${told}.` : `${told}; not known for ${durationText(uncovered_ms)}.`;
+}
+
+/** The date of a moment in a zone, as addresses have it. */
+function dateOf(at_ms: number, timeZone: string): string {
+  const parts = { timeZone, year: "numeric", month: "2-digit", day: "2-digit" } as const;
+  return new Intl.DateTimeFormat("en-CA", parts).format(at_ms);
+}
+
+/** Numbers over time, drawn where there is a browser, and told in words and as a table everywhere. */
+export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve: Curve }) {
+  const { locale, zone, now_ms, uncovered, span } = data;
+  const { title, unit, digits, lines, spread, range } = curve;
+  const plots = useContext(PlotsContext);
+  const box = useRef<HTMLDivElement>(null);
+  const [words, setWords] = useState("");
+  const [from_ms, to_ms] = [span.edges_ms[0] ?? 0, span.edges_ms.at(-1) ?? 0];
+  const newest = `${from_ms} ${to_ms} ${curve.at_ms.length} ${curve.at_ms.at(-1)}`;
+  useEffect(() => {
+    if (plots === undefined || box.current === null) return;
+    const times = { locale, zone, now_ms };
+    return plots.curve(box.current, { curve, uncovered, from_ms, to_ms, times, said: setWords }).stop;
+  }, [plots, newest]);
+  const columns = [
+    ...lines.map((line) => line.title),
+    ...(curve.trend === undefined ? [] : ["lower quartile", "upper quartile"]),
+  ];
+  const number = (value: number) => `${numberText(value, locale, digits)} ${unit}`;
+  const summary =
+    range !== undefined && lines.length === 1
+      ? `All lie between ${number(range[0])} and ${number(range[1])}.`
+      : spread === null || lines.length > 1
+        ? `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}, in ${unit}.`
+        : `Half of ${numberText(spread.count, locale)} values lie between ${number(spread.lower)} and ${number(spread.upper)}, the middle one is ${number(spread.median)}; all lie between ${number(spread.minimum)} and ${number(spread.maximum)}.${farWords(curve, locale)}`;
+  return (
+    <figure class="plot">
+      <Patterns />
+      <figcaption>
+        {title}. <span role="status">{words === "" ? summary : words}</span>
+      </figcaption>
+      <div
+        ref={box}
+        class="curve"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrows move within the plot
+        tabIndex={0}
+        role="application"
+        aria-roledescription="plot"
+        aria-label={`${title}: ${summary} Arrows move from value to value, plus and minus come closer and go away, Shift with arrows moves on, 0 shows all.`}
+      />
+      <Legend spans={uncovered} />
+      <details>
+        <summary>The same as a table</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box */}
+        <section class="wide" tabIndex={0} aria-label={`${title}, value by value`}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{curve.weeks_ms === undefined ? "Day" : "Week of"}</th>
+                {columns.map((column) => (
+                  <th key={column} scope="col" class="number">
+                    {column}, {unit}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rowsOf(curve).map(({ at_ms, known, values }, index) => (
+                <tr key={`${at_ms} ${index}`}>
+                  <th scope="row">
+                    {dateText(at_ms, data)}
+                    {known === null ? "" : `, ${known}`}
+                  </th>
+                  {values.map((value, at) => (
+                    <td key={columns[at]} class="number">
+                      {value === null ? "" : numberText(value, locale, digits)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </details>
+    </figure>
+  );
+}
+
+/** The newest first, as many as somebody reads; all of them are in the files. */
+function rowsOf({ at_ms, weeks_ms = at_ms, known, lines, trend }: Curve) {
+  const all = [
+    ...lines.map(({ values }) => values),
+    ...(trend === undefined ? [] : [trend.lower, trend.upper]),
+  ];
+  return weeks_ms
+    .map((one, at) => ({
+      at_ms: one,
+      known: known?.[at] ?? null,
+      values: all.map((values) => values[at] ?? null),
+    }))
+    .filter(({ values }) => values.some((value) => value !== null))
+    .slice(-rows_max)
+    .reverse();
+}
+
+const rows_max = 400;
+/** The lines of a plot, as they are drawn. */
+const dashWords = ["solid", "dashed", "dotted", "dashed and dotted"];
+
+function farWords({ far }: Curve, locale: string): string {
+  if (far === undefined) return "";
+  const [are, marks] = far.count === 1 ? ["is", "a triangle"] : ["are", "triangles"];
+  return ` ${numberText(far.count, locale)} far from all others ${are} drawn at the edge, as ${marks}.`;
+}
+
+/** The address of the page with something else shown; what is not named stays. */
+export function addressOf(
+  { kind, name, span, shown, form }: Pick<DeviceData, "kind" | "name" | "span" | "shown" | "form">,
+  changes: {
+    readonly span?: string;
+    readonly from?: string;
+    readonly until?: string;
+    readonly series?: string;
+    readonly day?: string;
+    readonly form?: PlotForm;
+  },
+): string {
+  const days =
+    changes.span !== undefined
+      ? { span: changes.span }
+      : changes.from !== undefined && changes.until !== undefined
+        ? { from: changes.from, until: changes.until }
+        : span.name !== null
+          ? { span: span.name }
+          : { from: span.from, until: span.until };
+  const series = changes.series ?? shown?.path;
+  const query = new URLSearchParams(series === undefined ? {} : { series });
+  for (const [name, value] of Object.entries(days)) query.set(name, value);
+  if ((changes.form ?? form) === "spiral") query.set("as", "spiral");
+  if (changes.day !== undefined) query.set("day", changes.day);
+  return `/devices/${kind}/${encodeURIComponent(name)}?${query}${changes.day === undefined ? "" : "#day"}`;
+}

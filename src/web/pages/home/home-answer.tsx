@@ -1,0 +1,115 @@
+import { Moment } from "../parts/page-frame.tsx";
+import { durationText, listText, type Times, weekdayText } from "../time-text.ts";
+import type { HomePageData } from "./home-data.ts";
+import type { DeviceRow } from "./home-devices.ts";
+import type { HomeNeed } from "./home-needs.ts";
+import { conflictText, headOf } from "./home-words.tsx";
+
+type Answered = Pick<HomePageData, "needs" | "devices" | "isWhole"> & { readonly times: Times };
+
+/** The answer to what a reader wants to know first: whether everything was heard, and what is to be done. */
+export function Answer({ needs, devices: all, isWhole, times }: Answered) {
+  const devices = all.filter(({ replaced }) => replaced === null).length;
+  if (devices === 0 && !isWhole) return <>There is nothing here that your token may see.</>;
+  if (devices === 0 && needs.length === 0) return <>No device has been heard here yet.</>;
+  const [need] = needs;
+  if (need === undefined)
+    return (
+      <>
+        {devices === 1
+          ? "The one device here was heard within its time."
+          : `All ${devices} devices were heard within their time.`}
+        <Missed devices={all} times={times} />
+      </>
+    );
+  const heard = needs.every(({ type }) => type === "battery" || type === "missed")
+    ? "Everything was heard. "
+    : "";
+  if (needs.length > 1)
+    return (
+      <>
+        {heard}
+        {needs.length} things to do, the most pressing first:
+      </>
+    );
+  return (
+    <>
+      {heard}One thing to do: <Briefly need={need} times={times} />.
+      <Missed devices={all} times={times} besides={need} />
+    </>
+  );
+}
+
+/** A need without its remedy. */
+function Briefly({ need, times }: { need: HomeNeed; times: Times }) {
+  switch (need.type) {
+    case "trouble":
+      return <>{lowered(headOf(need.what))}</>;
+    case "conflict":
+      return (
+        <>
+          <bdi>{need.title}</bdi> {conflictText(need)}
+        </>
+      );
+    case "unheard": {
+      const [device, ...others] = need.devices;
+      if (device === undefined || others.length > 0)
+        return <>{need.devices.length} devices have never been heard</>;
+      return (
+        <>
+          <bdi>{device.title}</bdi> has never been heard
+        </>
+      );
+    }
+    case "silent":
+      return (
+        <>
+          <bdi>{need.title}</bdi> has not been heard for {durationText(times.now_ms - need.heard_ms)}
+        </>
+      );
+    case "battery":
+      return (
+        <>
+          the battery of <bdi>{need.title}</bdi> is nearly empty
+        </>
+      );
+    default:
+      return (
+        <>
+          <bdi>{need.title}</bdi> was not opened <Moment at_ms={need.at_ms} times={times} as="day" />
+        </>
+      );
+  }
+}
+
+function lowered(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** Days of the week on which a pill box was not opened, beside the one that is a thing to do: they are over, and known. */
+function Missed({
+  devices,
+  times,
+  besides,
+}: {
+  devices: readonly DeviceRow[];
+  times: Times;
+  besides?: HomeNeed;
+}) {
+  return devices.flatMap((row) => {
+    if (row.latest?.type !== "doses" || row.replaced !== null) return [];
+    const isTold = besides?.type === "missed" && besides.name === row.name;
+    const days = row.latest.doses.filter(({ status }) => status === "missed");
+    const others = isTold ? days.slice(0, -1) : days;
+    if (others.length === 0) return [];
+    // Noon of that date anywhere is that date in Greenwich.
+    const of = { ...times, zone: "UTC" };
+    const names = others.map(({ date }) => weekdayText(Date.parse(`${date}T12:00Z`), of));
+    return [
+      <span key={row.name}>
+        {" "}
+        <bdi>{row.title}</bdi> was not opened on {listText(names, times.locale)}.
+      </span>,
+    ];
+  });
+}

@@ -1,0 +1,244 @@
+import { RecentlyUsed } from "../../../base/recently-used.ts";
+import { day_ms, localDays } from "../../../base/time.ts";
+import { isTimezone } from "../../../base/timezone.ts";
+import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
+import { walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
+import type { Kind } from "../../../domain/kinds.ts";
+import type { Item } from "../../../domain/records/item.ts";
+import { type GivenName, isDevice, isNameOf } from "../../../store/inventory/given-names.ts";
+import type { ItemOverview } from "../../../store/store.ts";
+import type { VisibleStore } from "../../../store/visible-store.ts";
+import { HttpError } from "../../server/http-errors.ts";
+import { shownConflicts, titleOf } from "../shown-devices.ts";
+import { type Asked, type SentBy, type Show, type Site, sentBy, type Trouble, trailTo } from "../site.ts";
+import { listText, momentText, type Times } from "../time-text.ts";
+import { hereUntil_ms, uncertainTimesIn } from "../uncovered.ts";
+import { linesOf } from "../walking-lines.ts";
+import { type DeviceRow, rowOf } from "./home-devices.ts";
+import { type HomeNeed, needsOf, toBring, whyOf } from "./home-needs.ts";
+import type { StripMemory } from "./strip-data.ts";
+import { isSpanName, type TimeWindow, windowAt } from "./strip-window.ts";
+
+/** A home: what needs somebody, and every device. */
+export interface HomePageData {
+  readonly home: number | null;
+  readonly zone: string;
+  /** At central: until when what was recorded here has been sent, unix milliseconds. */
+  readonly here_ms: number | null;
+  /** Where the page is. */
+  readonly path: string;
+  readonly window: TimeWindow;
+  readonly needs: readonly HomeNeed[];
+  readonly devices: readonly DeviceRow[];
+  readonly walking: readonly WalkingRow[];
+  /** The token may see everything: where there is nothing, there is nothing for anybody. */
+  readonly isWhole: boolean;
+  /** Whoever looks may set up the home. */
+  readonly maySetUp: boolean;
+  /** At central: what devices were called in the home, where the inventory has another name. */
+  readonly proposals: readonly ProposedName[];
+}
+
+/** Walking speed on a line of curtain sensors in the window, m/s. */
+export interface WalkingRow {
+  readonly name: string;
+  /** Its sensors that are shown. */
+  readonly items: readonly string[];
+  readonly speeds: Quartiles | null;
+}
+
+/** A home: every device, what it tells, and what needs somebody. */
+export const showHome: Show<HomePageData> = async (asked) => {
+  const { site, store, query, now_ms, locale } = asked;
+  const home = await homeOf(asked);
+  const homes = home === undefined ? undefined : [home];
+  const zone = await site.zoneOf(home);
+  const span = query.get("span") ?? "day";
+  const window = windowAt(now_ms, isSpanName(span) ? span : "day", zone);
+  // Walks of a year are told week by week, on the page of a sensor of the line.
+  const overviews = (await store.itemOverviews(homes)).filter(isShown);
+  const records = overviews.map(({ record }) => record);
+  const names = await store.givenNames(home);
+  const lines = window.span === "year" ? [] : linesOf(site.walking ?? [], names, records);
+  const sent = await sentBy(site, home);
+  const here_ms = hereUntil_ms(sent);
+  const sources = {
+    store,
+    homes,
+    zone,
+    now_ms,
+    window,
+    memory: memoryOf(site),
+    here_ms,
+    doubts: await uncertainTimesIn(site, { home, from_ms: window.from_ms, to_ms: window.to_ms }),
+    inLine: new Set(lines.flatMap(({ sensors }) => sensors.map(({ item }) => item))),
+  };
+  const devices: DeviceRow[] = [];
+  const sightings = new Map<string, readonly number[]>();
+  // One after the other: a page takes no more of the store than one reader.
+  for (const overview of overviews) {
+    const found = await rowOf(overview, sources);
+    const room = names.find((given) => isNameOf(given, overview.record))?.room ?? null;
+    const title = titleOf(overview, names);
+    const replaced = replacedBy(overview, { title, overviews, names });
+    devices.push({ ...found.row, title, room, replaced });
+    sightings.set(found.row.name, found.sightings);
+  }
+  const walking = lines.flatMap(({ name, sensors }) => {
+    const seen = sensors.filter(({ item }) => sightings.has(item));
+    if (seen.length === 0) return [];
+    const all = seen.flatMap(({ item }) => (sightings.get(item) ?? []).map((at_ms) => ({ item, at_ms })));
+    return [
+      {
+        name,
+        items: seen.map(({ item }) => item),
+        speeds: quartilesOf(walkingPassesOf(sensors, all).walks.map(({ speed }) => speed)) ?? null,
+      },
+    ];
+  });
+  // Faults of the box are told to those who may see its home.
+  const troubles =
+    overviews.length === 0 && !isWhole(asked)
+      ? []
+      : [
+          ...(await troublesOf(site, { home, sent, times: { locale, zone, now_ms } })),
+          ...(await zoneTroubles(store, { home, zone, told: sent ? sent.timezone : null })),
+        ];
+  const days = new Map(
+    localDays(zone, { from_ms: now_ms - 2 * day_ms, to_ms: now_ms + 1 }).map((day) => [
+      day.date,
+      day.from_ms,
+    ]),
+  );
+  const conflicts = shownConflicts(site.walk?.conflicts ?? [], { overviews, names, isWhole: isWhole(asked) });
+  const name = home === undefined ? "Home" : `Home ${home}`;
+  const path = site.role === "gateway" ? "/" : `/homes/${home}`;
+  return {
+    title: name,
+    data: {
+      home: home ?? null,
+      zone,
+      here_ms: here_ms ?? null,
+      path,
+      window,
+      needs: needsOf(troubles, devices, days, conflicts),
+      devices,
+      walking,
+      isWhole: isWhole(asked),
+      maySetUp: site.walk !== undefined && asked.token.scope === "admin",
+      proposals: site.role === "central" ? proposalsIn(names, records) : [],
+      now_ms,
+      locale,
+      trail: trailTo(site.role, home),
+    },
+  };
+};
+
+/** The home that is asked for: a gateway has one, whether it knows its number or not. */
+async function homeOf({ site, store, params }: Asked): Promise<number | undefined> {
+  if (site.role === "gateway") return site.home;
+  const given = params["home"] ?? "";
+  const home = /^[0-9]{1,9}$/.test(given) ? Number(given) : undefined;
+  const isThere =
+    home !== undefined &&
+    ((await store.record("homes", home)) !== undefined || (await store.itemOverviews([home])).length > 0);
+  if (!isThere) throw new HttpError("record_unknown", { record: "home", id: given });
+  return home;
+}
+
+/** The token may see everything that there is. */
+function isWhole({ token }: Asked): boolean {
+  return token.binding === undefined;
+}
+
+/** At central what it knows of the gateway; what it says of devices is told with them. */
+async function troublesOf(
+  { troublesOf: ownTroubles }: Site,
+  { home, sent, times }: { home: number | undefined; sent: SentBy; times: Times },
+): Promise<readonly Trouble[]> {
+  if (ownTroubles !== undefined) return ownTroubles(home);
+  if (!sent) return [];
+  const needs = sent.needs.filter(({ type }) => type !== "item_silent" && type !== "battery_low");
+  return needs.map((need) => {
+    const of = { ...sent, needs: [need], silent: [], low_batteries: [] };
+    const [why] = whyOf(of);
+    if (why === undefined) return { what: `${need.message}.` };
+    const since = why.since_ms === undefined ? "" : ` since ${momentText(why.since_ms, times)}`;
+    const what = `${why.text.charAt(0).toUpperCase()}${why.text.slice(1)}${since}.`;
+    const bring = toBring(of);
+    return bring.length === 0 ? { what } : { what, remedy: `Bring ${listText(bring, times.locale)}.` };
+  });
+}
+
+/** Words that stand where a time zone should. `zone` is the one that the page goes by. */
+async function zoneTroubles(
+  store: VisibleStore,
+  { home, zone, told }: { home: number | undefined; zone: string; told: string | null },
+): Promise<Trouble[]> {
+  const recorded = home === undefined ? undefined : (await store.record("homes", home))?.timezone;
+  return [
+    ...(told === null || isTimezone(told)
+      ? []
+      : [
+          {
+            what: `The gateway says that its time zone is "${told}", and there is none of that name: days here are those of UTC.`,
+            remedy: "Correct timezone in [home] of its configuration, and restart it.",
+          },
+        ]),
+    // The zone of the page is one: most homes need no look at the list of zones.
+    ...(typeof recorded !== "string" || recorded === zone || isTimezone(recorded)
+      ? []
+      : [
+          {
+            what: `The record of this home has the time zone "${recorded}", and there is none of that name: no local day is made of it.`,
+            remedy: "Import the record with a name of the IANA list, such as Europe/Berlin.",
+          },
+        ]),
+  ];
+}
+
+/** The device that took the place of another, by its name where that is shown and tells them apart. */
+function replacedBy(
+  { record, replaced }: ItemOverview,
+  of: { title: string; overviews: readonly ItemOverview[]; names: readonly GivenName[] },
+): DeviceRow["replaced"] {
+  if (replaced === undefined) return null;
+  const kind = record.typename as Kind;
+  const other = of.overviews.find((one) => isDevice({ kind, address: replaced.by }, one.record));
+  const by = other && titleOf(other, of.names);
+  return { by: by === undefined || by === of.title ? replaced.by : by, at_ms: replaced.at_ms };
+}
+
+function isShown({ record }: ItemOverview): boolean {
+  return record.statusname !== "Decommissioned" && record.typename !== "gateways";
+}
+
+/** Strips of a site, thinned already. */
+function memoryOf(site: Site): StripMemory {
+  const memory = memories.get(site) ?? new RecentlyUsed({ weight_max: memory_max });
+  memories.set(site, memory);
+  return memory;
+}
+const memories = new WeakMap<Site, StripMemory>();
+/** Numbers that are kept: those of sixty devices in three windows, at 8 bytes. */
+const memory_max = 100_000;
+
+/** The name of a device in the home, where the inventory calls it otherwise. */
+export interface ProposedName {
+  readonly itemname: string;
+  readonly name: string;
+  readonly room: string | null;
+  /** The device that it was put there for, by its name, where that is shown. */
+  readonly instead: string | null;
+}
+
+/** Of the devices that are shown, whatever else was called something in the home. */
+export function proposalsIn(names: readonly GivenName[], records: readonly Item[]): ProposedName[] {
+  return records.flatMap((record) => {
+    const given = names.find((one) => isNameOf(one, record));
+    if (given === undefined || given.name === record.itemname) return [];
+    const { name, room = null, replaces } = given;
+    const old = replaces && records.find((one) => isNameOf({ ...given, address: replaces }, one));
+    return [{ itemname: record.itemname, name, room, instead: old ? old.itemname : null }];
+  });
+}

@@ -1,0 +1,150 @@
+import type { FleetHome } from "../../../domain/fleet-home.ts";
+import type { Kind } from "../../../domain/kinds.ts";
+import type { ShownConflict } from "../shown-devices.ts";
+import type { Trouble } from "../site.ts";
+import type { Battery, DeviceRow } from "./home-devices.ts";
+
+/** Something that somebody should look after. */
+export type HomeNeed =
+  | { readonly type: "trouble"; readonly what: string; readonly remedy: string | null }
+  | ({ readonly type: "conflict" } & ShownConflict)
+  | ({ readonly type: "silent"; readonly heard_ms: number; readonly battery: Battery | null } & NamedDevice)
+  | { readonly type: "unheard"; readonly devices: readonly NamedDevice[] }
+  | ({ readonly type: "battery"; readonly battery: Battery } & NamedDevice)
+  | ({ readonly type: "missed"; readonly at_ms: number } & NamedDevice);
+
+export interface NamedDevice {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly title: string;
+}
+
+/** Needs of a home, worst first: without its box nothing is heard, what claims to be a device may be an attack, and a silent device records nothing. */
+export function needsOf(
+  troubles: readonly Trouble[],
+  all: readonly DeviceRow[],
+  days: ReadonlyMap<string, number>,
+  conflicts: readonly ShownConflict[] = [],
+): HomeNeed[] {
+  const rows = all.filter(({ replaced }) => replaced === null);
+  const of = ({ kind, name, title }: DeviceRow) => ({ kind, name, title });
+  const isUndated = troubles.some(({ undated }) => undated);
+  const unheard = isUndated ? [] : rows.filter(({ heard_ms }) => heard_ms === null).map(of);
+  return [
+    ...troubles.map(({ what, remedy = null }) => ({ type: "trouble", what, remedy }) as const),
+    ...conflicts.map((conflict) => ({ type: "conflict", ...conflict }) as const),
+    ...rows.flatMap((row) =>
+      row.overdue && row.heard_ms !== null
+        ? [{ type: "silent", heard_ms: row.heard_ms, battery: row.battery, ...of(row) } as const]
+        : [],
+    ),
+    ...(unheard.length === 0 ? [] : [{ type: "unheard", devices: unheard } as const]),
+    ...rows.flatMap((row) =>
+      row.battery?.low && !row.overdue
+        ? [{ type: "battery", battery: row.battery, ...of(row) } as const]
+        : [],
+    ),
+    ...rows.flatMap((row) =>
+      missedOf(row, days).map((at_ms) => ({ type: "missed", at_ms, ...of(row) }) as const),
+    ),
+  ];
+}
+
+/** The last dose of a box that had its time, where it was missed: when its day began. */
+function missedOf({ latest }: DeviceRow, days: ReadonlyMap<string, number>): number[] {
+  if (latest?.type !== "doses") return [];
+  const last = latest.doses.findLast(({ status }) => status !== "due");
+  const at_ms = last && days.get(last.date);
+  return last?.status === "missed" && at_ms !== undefined ? [at_ms] : [];
+}
+
+/** A home that somebody has to look after: why, and what to take along. Times are unix milliseconds. */
+export interface NeedyHome {
+  readonly homeid: number;
+  readonly zone: string;
+  readonly why: readonly Why[];
+  /** Empty where nobody has to go there. */
+  readonly bring: readonly string[];
+}
+
+/** A reason in words; `since_ms` and `names`, where they are known, are said by the page in its language. */
+export interface Why {
+  readonly text: string;
+  readonly names?: readonly string[];
+  readonly since_ms?: number;
+}
+
+/** Needs that are dealt with from afar. */
+const atTheDesk: ReadonlySet<string> = new Set(["data_differ", "erased_there"]);
+
+export function needsVisit({ needs }: Pick<FleetHome, "needs">): boolean {
+  return needs.some(({ type }) => !atTheDesk.has(type));
+}
+
+/** Why a home needs somebody, each kind of need once, the worst first. */
+export function whyOf(home: FleetHome): Why[] {
+  const types = [...new Set(home.needs.map(({ type }) => type))];
+  return types.flatMap((type): Why[] => {
+    const say = sayings[type];
+    if (say !== undefined) return [say(home)];
+    return home.needs.filter((need) => need.type === type).map(({ message }) => ({ text: message }));
+  });
+}
+
+const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
+  upload_overdue: ({ last_upload_ms, last_report_ms, failure }) => {
+    const since_ms = Math.max(last_upload_ms ?? 0, last_report_ms ?? 0);
+    return {
+      text: failure === null ? "no upload" : `no upload (${failure})`,
+      ...(since_ms === 0 ? {} : { since_ms }),
+    };
+  },
+  two_gateways: ({ rivals }) => ({
+    text: `${rivals.length + 1} gateways upload for this home: one of them has the token of another home`,
+  }),
+  data_differ: () => ({ text: "central holds readings that the gateway has lost" }),
+  disk_nearly_full: () => ({ text: "the disk of the gateway is nearly full" }),
+  power_low: () => ({ text: "the power supply of the gateway is too weak" }),
+  disk_worn: () => ({ text: "the memory card of the gateway is nearly worn out" }),
+  gateway_hot: ({ temperature_c }) => ({
+    text: `the gateway is too hot${temperature_c === null ? "" : `: ${Math.round(temperature_c)} °C`}`,
+  }),
+  clock_wrong: () => ({ text: "the clock of the gateway is wrong" }),
+  identity_conflict: ({ conflicts: [first, ...more] }) => ({
+    text:
+      first === undefined
+        ? "another device claims the address of a known one"
+        : `another device says that it is ${first.address} (${first.why}): accept or refuse it at the gateway with lintel items${more.length === 0 ? "" : `, and ${more.length} more`}`,
+  }),
+  item_silent: ({ silent }) => {
+    const heard = silent.flatMap(({ heard_ms }) => heard_ms ?? []);
+    return {
+      text: "not heard",
+      names: silent.map(({ itemname }) => itemname),
+      ...(heard.length < silent.length ? {} : { since_ms: Math.min(...heard) }),
+    };
+  },
+  battery_low: ({ low_batteries: low }) => ({
+    text: low.length === 1 ? "its battery is nearly empty" : "their batteries are nearly empty",
+    names: low.map(({ itemname }) => itemname),
+  }),
+};
+
+/** Things to take along. A silent device has most often an empty battery, and sometimes it is broken. */
+export function toBring(home: FleetHome): string[] {
+  const { silent, low_batteries: low } = home;
+  const types = new Set(home.needs.map(({ type }) => type));
+  const batteries = new Set([...silent, ...low].map(({ itemname }) => itemname)).size;
+  return [
+    ...(types.has("upload_overdue") ? ["a spare gateway", "a network cable"] : []),
+    ...(types.has("disk_nearly_full") ? ["a larger memory card"] : []),
+    ...(types.has("power_low") ? ["a power supply and a short cable for the gateway"] : []),
+    ...(types.has("disk_worn") ? ["a new memory card"] : []),
+    ...(types.has("clock_wrong") ? ["a battery for the clock of the gateway"] : []),
+    ...(types.has("two_gateways") ? ["the token of this home"] : []),
+    ...(batteries === 0 ? [] : [batteries === 1 ? "a battery" : `${batteries} batteries`]),
+    ...(silent.length === 0
+      ? []
+      : [silent.length === 1 ? "a spare sensor" : `${silent.length} spare devices`]),
+  ];
+}

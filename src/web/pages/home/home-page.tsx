@@ -1,0 +1,249 @@
+import { Frame, Moment } from "../parts/page-frame.tsx";
+import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
+import type { FrameData } from "../site.ts";
+import { clockText, dateText, numberText, type Times } from "../time-text.ts";
+import { Answer } from "./home-answer.tsx";
+import type { HomePageData, WalkingRow } from "./home-data.ts";
+import type { DeviceRow } from "./home-devices.ts";
+import { batteryText, DoseLegend, LatestWords, NeedWords, signalText } from "./home-words.tsx";
+import { Axis, Strip } from "./strip.tsx";
+import { type StripSpanName, spans, type TimeWindow } from "./strip-window.ts";
+
+export function HomePage(data: HomePageData & FrameData) {
+  const {
+    home,
+    zone,
+    here_ms,
+    path,
+    window,
+    needs,
+    devices,
+    walking,
+    maySetUp,
+    proposals,
+    locale,
+    now_ms,
+    trail,
+  } = data;
+  const times = { locale, zone, now_ms };
+  return (
+    <Frame locale={locale} now_ms={now_ms} trail={trail}>
+      <Patterns />
+      <div class="home">
+        <div class="home-head">
+          <p class="where">
+            {home === null ? "Home" : `Home ${home}`} · {dateText(now_ms, times)}, {clockText(now_ms, times)}{" "}
+            {zone.split("/").at(-1)?.replaceAll("_", " ")}
+            {here_ms ? (
+              <>
+                {" "}
+                · last sent <Moment at_ms={here_ms} times={times} />
+              </>
+            ) : null}
+          </p>
+          <Spans path={path} span={window.span} />
+        </div>
+        <h1>
+          <Answer needs={needs} devices={devices} isWhole={data.isWhole} times={times} />
+        </h1>
+        {needs.length === 0 ? null : (
+          <ul class="home-needs">
+            {needs.map((need, place) => (
+              <li key={`${need.type} ${"name" in need ? (need.name ?? place) : place}`}>
+                <NeedWords need={need} times={times} isTold={needs.length === 1} maySetUp={maySetUp} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {devices.length === 0 ? (
+          <Nothing isWhole={data.isWhole} />
+        ) : (
+          <>
+            {groupsOf(devices).map(({ title, rows }) => (
+              <section key={title} class="group" aria-label={title}>
+                <div class="group-head">
+                  <h2 class="group-title">{title}</h2>
+                  <Axis window={window} times={times} />
+                </div>
+                {walking
+                  .filter(({ items }) => rows.some(({ name }) => name === items[0]))
+                  .map((line) => (
+                    <Walking key={line.name} line={line} locale={locale} />
+                  ))}
+                <ul class="home-devices">
+                  {rows.map((row) => (
+                    <Device key={`${row.kind} ${row.name}`} row={row} window={window} times={times} />
+                  ))}
+                </ul>
+              </section>
+            ))}
+            <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night={window.nights.length > 0} />
+            {devices.some(({ latest }) => latest?.type === "doses") ? <DoseLegend /> : null}
+            <Proposals names={proposals} />
+            <p>
+              <a href={path === "/" ? "/recorded" : `${path}/recorded`}>
+                What is recorded here, and what is not
+              </a>
+            </p>
+          </>
+        )}
+        {maySetUp ? (
+          <p>
+            <a href="/walk">Set up this home: let devices in, name them, walk and test</a>
+          </p>
+        ) : null}
+      </div>
+    </Frame>
+  );
+}
+
+function Nothing({ isWhole }: Pick<HomePageData, "isWhole">) {
+  if (!isWhole) return <p>It was made for others. Ask for one that sees this home.</p>;
+  return (
+    <p>
+      What is heard here is shown here. Devices are let in with <code>lintel pair</code>.
+    </p>
+  );
+}
+
+function Spans({ path, span }: { path: string; span: StripSpanName }) {
+  return (
+    <nav class="home-spans" aria-label="How much time is shown">
+      {Object.entries(spans).map(([name, { title }]) => (
+        <a
+          key={name}
+          href={name === "day" ? path : `${path}?span=${name}`}
+          aria-current={name === span ? "true" : undefined}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; times: Times }) {
+  const { kind, name, title, heard_ms, latest, battery, linkquality, overdue, replaced } = row;
+  return (
+    <li class="device-row">
+      <a class="name" href={`/devices/${kind}/${encodeURIComponent(name)}`}>
+        <bdi>{title}</bdi>
+      </a>
+      <Strip
+        window={window}
+        marks={row.marks}
+        often={row.often}
+        uncovered={row.uncovered}
+        times={times}
+        latest_ms={latest?.at_ms ?? null}
+        label={title}
+      />
+      <div class="latest">
+        <LatestWords
+          latest={latest}
+          isPresent={row.uncovered.every(({ why }) => why !== "away")}
+          times={times}
+        />
+      </div>
+      <ul class="device-facts">
+        {replaced === null ? null : (
+          <li>
+            replaced by <bdi>{replaced.by}</bdi>, <Moment at_ms={replaced.at_ms} times={times} as="day" />
+          </li>
+        )}
+        <li class={overdue ? "needed" : undefined}>
+          {heard_ms === null ? (
+            "not heard yet"
+          ) : (
+            <>
+              heard <Moment at_ms={heard_ms} times={times} as="ago" />
+            </>
+          )}
+        </li>
+        {battery === null ? null : (
+          <li class={battery.low && replaced === null ? "needed" : undefined}>
+            battery {batteryText(battery, times)}
+          </li>
+        )}
+        {linkquality === null ? null : <li>signal {signalText(linkquality)}</li>}
+      </ul>
+    </li>
+  );
+}
+
+function Walking({ line: { name, speeds }, locale }: { line: WalkingRow; locale: string }) {
+  return (
+    <p class="walking">
+      <bdi>{name}</bdi>:{" "}
+      {speeds === null
+        ? "nobody walked past all of its sensors"
+        : `walking ${numberText(speeds.median, locale, 2)} m/s, ${speeds.count === 1 ? "1 pass" : `${speeds.count} passes`}`}
+    </p>
+  );
+}
+
+/** Names of things in the words of those who stood there, for whoever keeps the inventory. */
+function Proposals({ names }: { names: HomePageData["proposals"] }) {
+  if (names.length === 0) return null;
+  return (
+    <section aria-label="Names given in the home">
+      <h2 class="group-title">Names given in the home, until the inventory has them</h2>
+      <ul class="proposals">
+        {names.map(({ itemname, name, room, instead }) => (
+          <li key={itemname}>
+            <bdi>{itemname}</bdi> is called <bdi>{name}</bdi>
+            {room === null ? null : (
+              <>
+                {" "}
+                in <bdi>{room}</bdi>
+              </>
+            )}
+            {instead === null ? null : (
+              <>
+                , and stands in place of <bdi>{instead}</bdi>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Devices by room where rooms are given, and else under what they are, in the order in which a day is told. */
+export function groupsOf(devices: readonly DeviceRow[]): { title: string; rows: DeviceRow[] }[] {
+  const inRooms = Map.groupBy(
+    devices.filter(({ room }) => room !== null),
+    ({ room }) => room as string,
+  );
+  const rooms = [...inRooms].map(([title, rows]) => ({ title, rows }));
+  const others = Map.groupBy(
+    devices.filter(({ room }) => room === null),
+    groupOf,
+  );
+  const kinds = groupTitles.flatMap((title) => {
+    const rows = others.get(title);
+    if (rows === undefined) return [];
+    return [{ title: rooms.length > 0 && title === "Rooms" ? "Other rooms" : title, rows }];
+  });
+  return [...rooms.sort((one, other) => one.title.localeCompare(other.title)), ...kinds];
+}
+
+function groupOf({ kind, subtype }: DeviceRow): (typeof groupTitles)[number] {
+  if (kind === "pillboxes") return "Pill boxes";
+  if (kind === "scales") return "Scale";
+  if (kind === "watches") return "Watch";
+  if (subtype === "door") return "Doors";
+  if (subtype === "wall") return "Rooms";
+  return subtype === "curtain" ? "Curtain sensors" : "Other sensors";
+}
+
+const groupTitles = [
+  "Rooms",
+  "Doors",
+  "Curtain sensors",
+  "Other sensors",
+  "Pill boxes",
+  "Scale",
+  "Watch",
+] as const;

@@ -1,0 +1,329 @@
+import { isTimezone } from "../../../base/timezone.ts";
+import type { FleetHome } from "../../../domain/fleet-home.ts";
+import { type NeedyHome, needsVisit, toBring, whyOf } from "../home/home-needs.ts";
+import type { Asked, HomeArrivals, Show, Site } from "../site.ts";
+import {
+  type ArrivalState,
+  arrivalStatesOf,
+  type DayRange,
+  lastDays,
+  type MissingRow,
+  missingRow,
+} from "./daily-arrivals.ts";
+import { addressIn, type HomesAddress, type Sort } from "./homes-address.ts";
+
+export interface HomesData {
+  readonly address: HomesAddress;
+  /** The token may not see all homes that there are. */
+  readonly cut: boolean;
+  /** How many homes there are, how many of them need a visit, and how many something that can be done from afar. */
+  readonly homes: number;
+  readonly visits: number;
+  readonly remote: number;
+  readonly silent: number;
+  readonly batteries: number;
+  /** The first homes that need something, those to be visited first. */
+  readonly needy: readonly NeedyHome[];
+  /** How many rows the view has in all, and on how many pages. */
+  readonly found: number;
+  readonly pages: number;
+  readonly view: HomesView;
+}
+
+export type HomesView =
+  | { readonly rows: readonly HomeRow[] }
+  | { readonly map: readonly MissingRow[]; readonly days: readonly string[] }
+  | { readonly silent: readonly SilentRow[]; readonly replaced: readonly ReplacedRow[] }
+  | { readonly batteries: readonly BatteryRow[] }
+  | { readonly versions: readonly VersionRow[] };
+
+export interface HomeRow {
+  readonly homeid: number;
+  readonly zone: string;
+  /** Of the last nights, the oldest first; `last` is the date of the day that the last one brought. */
+  readonly nights: readonly ArrivalState[];
+  readonly last: string;
+  readonly upload_ms: number | null;
+  readonly backlog: number | null;
+  readonly items: number;
+  readonly silent: number;
+  readonly version: string | null;
+  readonly needs: "visit" | "remote" | null;
+}
+
+export interface SilentRow {
+  readonly homeid: number;
+  readonly zone: string;
+  readonly typename: string;
+  readonly itemname: string;
+  readonly heard_ms: number | null;
+}
+
+/** A device that another one took the place of, and that the inventory still has there: some of them. */
+export interface ReplacedRow {
+  readonly homeid: number;
+  readonly zone: string;
+  readonly typename: string;
+  readonly itemname: string;
+  readonly by: string;
+  readonly at_ms: number;
+}
+
+export interface BatteryRow {
+  readonly homeid: number;
+  readonly typename: string;
+  readonly itemname: string;
+  readonly percent: number | null;
+  readonly millivolts: number | null;
+}
+
+export interface VersionRow {
+  readonly version: string | null;
+  /** Rings of the homes that have it. */
+  readonly rings: readonly number[];
+  /** Homes that refused it, or went back from it, and why: some of them. */
+  readonly refused: readonly { readonly homeid: number; readonly message: string }[];
+  readonly homes: number;
+  /** Some of them. */
+  readonly homeids: readonly number[];
+}
+
+/** All homes that the token may see: which of them need somebody, and what has arrived of them. */
+export const showHomes: Show<HomesData> = async ({ site, store, query, now_ms, locale }) => {
+  const address = addressIn(query);
+  const all = await fleetFor(site).homes(store.homes);
+  const visits = all.filter(needsVisit);
+  const remote = all.filter((home) => home.needs.length > 0 && !needsVisit(home));
+  const { view, found } = await viewOf(fleetFor(site), all, address, now_ms);
+  const data: HomesData = {
+    address,
+    cut: store.homes !== undefined,
+    homes: all.length,
+    visits: visits.length,
+    remote: remote.length,
+    silent: sum(all, ({ silent }) => silent.length),
+    batteries: sum(all, ({ low_batteries }) => low_batteries.length),
+    needy: [...visits, ...remote].slice(0, needy_max).map(needyHome),
+    found,
+    pages: Math.max(1, Math.ceil(found / rowsOfPage(address))),
+    view,
+  };
+  return { title: "All homes", data: { ...data, now_ms, locale, trail: [] } };
+};
+
+function fleetFor(site: Site): NonNullable<Asked["site"]["fleet"]> {
+  if (site.fleet === undefined) throw new Error("the page of all homes is central's");
+  return site.fleet;
+}
+
+async function viewOf(
+  fleet: ReturnType<typeof fleetFor>,
+  all: readonly FleetHome[],
+  address: HomesAddress,
+  now_ms: number,
+): Promise<{ view: HomesView; found: number }> {
+  const cut = <Row>(rows: readonly Row[]) => {
+    const size = rowsOfPage(address);
+    return rows.slice((address.page - 1) * size, address.page * size);
+  };
+  switch (address.show) {
+    case "homes": {
+      const found = inOrder(all.filter(isFound(address.find)), address);
+      const shown = cut(found);
+      const zones = new Zones(shown, nights_shown, now_ms);
+      const nights = await fleet.nights(homeids(shown), zones.from_day);
+      return {
+        view: { rows: shown.map((home, place) => homeRow(home, nights[place], zones)) },
+        found: found.length,
+      };
+    }
+    case "missing": {
+      const found = all.filter(isFound(address.find));
+      const shown = cut(found);
+      const zones = new Zones(shown, map_days, now_ms);
+      const [nights, devices] = await Promise.all([
+        fleet.nights(homeids(shown), zones.from_day),
+        fleet.coverageIn(homeids(shown), zones.span),
+      ]);
+      const byHome = Map.groupBy(devices, ({ home }) => home);
+      const map = shown.map((home, place) => {
+        const range = zones.of(home);
+        return missingRow(
+          home.homeid,
+          byHome.get(home.homeid) ?? [],
+          arrivalStatesOf(nights[place] ?? nothing, range),
+          range,
+          zones.from_day,
+        );
+      });
+      return { view: { map, days: zones.dates() }, found: found.length };
+    }
+    case "silent": {
+      const found = all.flatMap((home) =>
+        home.silent.map((one): SilentRow => ({ homeid: home.homeid, zone: zoneOf(home), ...one })),
+      );
+      found.sort((one, other) => (one.heard_ms ?? 0) - (other.heard_ms ?? 0));
+      const replaced = all.flatMap((home) =>
+        home.replaced.map((one): ReplacedRow => ({ homeid: home.homeid, zone: zoneOf(home), ...one })),
+      );
+      replaced.sort((one, other) => other.at_ms - one.at_ms);
+      const view = { silent: cut(found), replaced: replaced.slice(0, rows_shown) };
+      return { view, found: found.length };
+    }
+    case "batteries": {
+      const found = all.flatMap((home) =>
+        home.low_batteries.map((one): BatteryRow => ({ homeid: home.homeid, ...one })),
+      );
+      found.sort((one, other) => (one.percent ?? 0) - (other.percent ?? 0));
+      return { view: { batteries: cut(found) }, found: found.length };
+    }
+    case "versions": {
+      const refused = Map.groupBy(all.flatMap(refusedBy), ({ version }) => version);
+      const running = Map.groupBy(all, ({ version }) => version);
+      const released = new Set([...running.keys()].map((version) => version?.split("+")[0]));
+      const nowhere = [...refused.keys()].filter((version) => !released.has(version));
+      const found = [...running, ...nowhere.map((version) => [version, []] as const)].map(
+        ([version, homes]): VersionRow => ({
+          version,
+          rings: [...new Set(homes.flatMap(({ update }) => update?.ring ?? []))].toSorted((a, b) => a - b),
+          refused: (refused.get(version?.split("+")[0] ?? "") ?? []).slice(0, homes_named),
+          homes: homes.length,
+          homeids: homeids(homes).slice(0, homes_named),
+        }),
+      );
+      found.sort((one, other) => other.homes - one.homes);
+      return { view: { versions: cut(found) }, found: found.length };
+    }
+  }
+}
+
+/** Releases that a home refused or went back from. */
+function refusedBy({ homeid, update }: FleetHome): { version: string; homeid: number; message: string }[] {
+  const refusals = update?.refusals ?? [];
+  return refusals.flatMap(({ version, message }) =>
+    version === undefined ? [] : { version, homeid, message },
+  );
+}
+
+function homeRow(home: FleetHome, nights: HomeArrivals | undefined, zones: Zones): HomeRow {
+  const { homeid, last_upload_ms, backlog, items, silent, version, needs } = home;
+  const range = zones.of(home);
+  return {
+    homeid,
+    zone: zoneOf(home),
+    nights: arrivalStatesOf(nights ?? nothing, range),
+    last: dateOf(range.to_day - 1),
+    upload_ms: last_upload_ms,
+    backlog,
+    items,
+    silent: silent.length,
+    version,
+    needs: needs.length === 0 ? null : needsVisit(home) ? "visit" : "remote",
+  };
+}
+
+function needyHome(home: FleetHome): NeedyHome {
+  return {
+    homeid: home.homeid,
+    zone: zoneOf(home),
+    why: whyOf(home),
+    bring: needsVisit(home) ? toBring(home) : [],
+  };
+}
+
+/** Days of homes, by their zones: a programme has few of these. */
+class Zones {
+  readonly #ranges: ReadonlyMap<string, DayRange>;
+
+  constructor(homes: readonly FleetHome[], count: number, now_ms: number) {
+    const zones = new Set(homes.map(zoneOf));
+    this.#ranges = new Map([...zones].map((zone) => [zone, lastDays(zone, count, now_ms)]));
+  }
+
+  of(home: FleetHome): DayRange {
+    return this.#ranges.get(zoneOf(home)) as DayRange;
+  }
+
+  /** The first day of any of them. */
+  get from_day(): number {
+    return this.#ranges
+      .values()
+      .reduce((least, { from_day }) => Math.min(least, from_day), Number.MAX_SAFE_INTEGER);
+  }
+
+  /** All of their time. */
+  get span(): { start_ms: number; stop_ms: number } {
+    const ranges = [...this.#ranges.values()];
+    return {
+      start_ms: Math.min(...ranges.map(({ from_day, endOf_ms }) => endOf_ms(from_day - 1))),
+      stop_ms: Math.max(...ranges.map(({ to_day, endOf_ms }) => endOf_ms(to_day - 1))),
+    };
+  }
+
+  /** The dates of all days that are over in one of them. */
+  dates(): string[] {
+    if (this.#ranges.size === 0) return [];
+    const to_day = this.#ranges.values().reduce((most, range) => Math.max(most, range.to_day), this.from_day);
+    return Array.from({ length: to_day - this.from_day }, (_, place) => dateOf(this.from_day + place));
+  }
+}
+
+function dateOf(day: number): string {
+  return new Date(day * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** The zone of a home; of one that has not told it, or told one that is unknown here, UTC. */
+function zoneOf({ timezone }: FleetHome): string {
+  return timezone !== null && isTimezone(timezone) ? timezone : "UTC";
+}
+
+function isFound(text: string): (home: FleetHome) => boolean {
+  if (text === "") return () => true;
+  if (/^\d+$/.test(text)) return ({ homeid }) => String(homeid).startsWith(text);
+  const wanted = text.toLocaleLowerCase();
+  return ({ needs, version }) =>
+    [version ?? "", ...needs.map(({ message }) => message)].some((one) =>
+      one.toLocaleLowerCase().includes(wanted),
+    );
+}
+
+function inOrder(homes: readonly FleetHome[], { sort, down }: HomesAddress): FleetHome[] {
+  const sorted = homes.toSorted(orders[sort]);
+  return down ? sorted.reverse() : sorted;
+}
+
+const orders: Readonly<Record<Sort, (one: FleetHome, other: FleetHome) => number>> = {
+  home: (one, other) => one.homeid - other.homeid,
+  needs: (one, other) => rankOf(other) - rankOf(one),
+  upload: (one, other) => (one.last_upload_ms ?? 0) - (other.last_upload_ms ?? 0),
+  silent: (one, other) => one.silent.length - other.silent.length,
+  backlog: (one, other) => (one.backlog ?? 0) - (other.backlog ?? 0),
+  version: (one, other) => (one.version ?? "").localeCompare(other.version ?? "", "en", { numeric: true }),
+};
+
+/** Visits come first. */
+function rankOf(home: FleetHome): number {
+  return needsVisit(home) ? 2 : Math.sign(home.needs.length);
+}
+
+function rowsOfPage({ show }: HomesAddress): number {
+  return show === "missing" ? map_homes : rows_shown;
+}
+
+function homeids(homes: readonly FleetHome[]): number[] {
+  return homes.map(({ homeid }) => homeid);
+}
+
+function sum(homes: readonly FleetHome[], of: (home: FleetHome) => number): number {
+  return homes.reduce((all, home) => all + of(home), 0);
+}
+
+const nothing = { first_day: undefined, days: [] };
+/** Homes that need something and are told of before all others. */
+const needy_max = 20;
+const rows_shown = 50;
+const nights_shown = 30;
+const map_days = 60;
+/** Homes of a page of the map: their devices' interruptions are read for it. */
+const map_homes = 50;
+const homes_named = 10;

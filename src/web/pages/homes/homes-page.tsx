@@ -1,0 +1,194 @@
+import type { NeedyHome, Why } from "../home/home-needs.ts";
+import { Frame } from "../parts/page-frame.tsx";
+import type { FrameData } from "../site.ts";
+import { listText, momentText, numberText, type Times } from "../time-text.ts";
+import { type HomesViewName, hrefTo, shown_id, views } from "./homes-address.ts";
+import type { HomesData, HomesView } from "./homes-data.ts";
+import { BatteryTable, HomeTable, ReplacedTable, SilentTable, VersionTable } from "./homes-tables.tsx";
+import { MissingMap } from "./missing-map.tsx";
+
+/** All homes: what needs somebody first, then what has arrived of each. */
+export function HomesPage(data: HomesData & FrameData) {
+  const { address, cut, homes, needy, visits, remote, view, found, pages, locale, now_ms } = data;
+  return (
+    <Frame {...data}>
+      <div class="homes">
+        <h1>{sentence(data)}</h1>
+        {homes === 0 && cut ? (
+          <p>Whoever gave you the token can say which homes it lets you see.</p>
+        ) : homes === 0 ? (
+          <>
+            <p>A home is listed once its gateway has uploaded. At central this makes its token to do so:</p>
+            <p>
+              <code>lintel token create NAME --scope sync --home ID</code>
+            </p>
+          </>
+        ) : (
+          <>
+            <p class="quiet">{remoteSentence(data)}</p>
+            <ul class="needy">
+              {needy.map((home) => (
+                <Needy key={home.homeid} home={home} locale={locale} now_ms={now_ms} />
+              ))}
+            </ul>
+            {visits + remote > needy.length ? (
+              <p>
+                <a href={hrefTo({ ...address, show: "homes", sort: "needs", down: false, page: 1 })}>
+                  All {numberText(visits + remote, locale)} that need something
+                </a>
+              </p>
+            ) : null}
+            <Views data={data} />
+            {"rows" in view || "map" in view ? <Find {...data} /> : null}
+            <h2>{headingOf(address.show, found, locale)}</h2>
+            <Shown view={view} data={data} />
+            <Pages address={address} pages={pages} />
+          </>
+        )}
+      </div>
+    </Frame>
+  );
+}
+
+function sentence({ cut, homes, visits, locale }: HomesData & FrameData): string {
+  if (homes === 0) return cut ? "Your token shows no home that has uploaded." : "No home has uploaded yet.";
+  const all = `${numberText(homes, locale)} ${homes === 1 ? "home" : "homes"}`;
+  if (visits === 0) return homes === 1 ? "The one home needs no visit." : `None of ${all} needs a visit.`;
+  return `${numberText(visits, locale)} of ${all} ${visits === 1 ? "needs" : "need"} a visit.`;
+}
+
+function remoteSentence({ remote, visits }: HomesData): string | null {
+  if (remote === 0) return null;
+  return `${remote} ${visits > 0 ? "more " : ""}${remote === 1 ? "needs" : "need"} something that is done from afar.`;
+}
+
+function Needy({ home, locale, now_ms }: { home: NeedyHome; locale: string; now_ms: number }) {
+  const { homeid, zone, why, bring } = home;
+  return (
+    <li class={bring.length > 0 ? "visit" : undefined}>
+      <a class="home" href={`/homes/${homeid}`}>
+        Home {homeid}
+      </a>
+      <div>
+        <ul>
+          {why.map((one) => (
+            <li key={one.text}>
+              <Reason why={one} times={{ locale, zone, now_ms }} />
+            </li>
+          ))}
+        </ul>
+        {bring.length === 0 ? null : <p class="bring">Bring {listText(bring, locale)}.</p>}
+      </div>
+    </li>
+  );
+}
+
+function Reason({ why: { text, names = [], since_ms }, times }: { why: Why; times: Times }) {
+  const since = since_ms === undefined ? "" : ` since ${momentText(since_ms, times)}`;
+  const named = names.slice(0, names_max);
+  const more = names.length - named.length;
+  return (
+    <>
+      {named.map((name, place) => (
+        <>
+          {place > 0 ? ", " : ""}
+          <bdi>{name}</bdi>
+        </>
+      ))}
+      {more > 0 ? ` and ${more} more` : ""}
+      {names.length > 0 ? ": " : ""}
+      {text}
+      {since}
+    </>
+  );
+}
+
+function Views({ data: { address, silent, batteries, locale } }: { data: HomesData & FrameData }) {
+  const counts: Partial<Record<HomesViewName, number>> = { silent, batteries };
+  return (
+    <nav class="views" id={shown_id} aria-label="What is shown">
+      {Object.entries(views).map(([show, name]) => {
+        const count = counts[show as HomesViewName];
+        const href = hrefTo({
+          ...address,
+          show: show as HomesViewName,
+          find: "",
+          sort: "home",
+          down: false,
+          page: 1,
+        });
+        return (
+          <a key={show} href={href} aria-current={address.show === show ? "page" : undefined}>
+            {name}
+            {count === undefined ? "" : ` ${numberText(count, locale)}`}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+function Find({ address }: HomesData) {
+  return (
+    <form class="find" method="get" action={`/#${shown_id}`}>
+      <label for="find">Find a home</label>
+      <input
+        id="find"
+        name="find"
+        type="search"
+        defaultValue={address.find}
+        placeholder="number, version, need"
+      />
+      {address.show === "homes" ? null : <input type="hidden" name="show" value={address.show} />}
+      <button type="submit">Find</button>
+    </form>
+  );
+}
+
+function headingOf(show: HomesViewName, found: number, locale: string): string {
+  const count = numberText(found, locale);
+  const headings: Readonly<Record<HomesViewName, string>> = {
+    homes: found === 1 ? "1 home, its last 30 nights" : `${count} homes, the last 30 nights of each`,
+    missing: `Data that is missing in the last 60 days, of ${count} ${found === 1 ? "home" : "homes"}`,
+    silent: found === 0 ? "No device is silent" : `${count} silent ${found === 1 ? "device" : "devices"}`,
+    batteries:
+      found === 0
+        ? "No battery is nearly empty"
+        : `${count} ${found === 1 ? "battery is" : "batteries are"} nearly empty`,
+    versions: `${count} ${found === 1 ? "version" : "versions"}`,
+  };
+  return headings[show];
+}
+
+function Shown({ view, data }: { view: HomesView; data: HomesData & FrameData }) {
+  const { address, locale, now_ms } = data;
+  const of = { locale, now_ms };
+  if ("rows" in view) return <HomeTable rows={view.rows} address={address} {...of} />;
+  if ("map" in view) return <MissingMap {...view} locale={locale} />;
+  if ("silent" in view)
+    return (
+      <>
+        {view.silent.length === 0 ? null : <SilentTable rows={view.silent} {...of} />}
+        {view.replaced.length === 0 ? null : <ReplacedTable rows={view.replaced} {...of} />}
+      </>
+    );
+  if ("batteries" in view)
+    return view.batteries.length === 0 ? null : <BatteryTable rows={view.batteries} {...of} />;
+  return <VersionTable rows={view.versions} {...of} />;
+}
+
+function Pages({ address, pages }: Pick<HomesData, "address" | "pages">) {
+  if (pages === 1) return null;
+  const to = (page: number, text: string) => <a href={hrefTo({ ...address, page })}>{text}</a>;
+  return (
+    <nav class="pages" aria-label="Pages">
+      {address.page > 1 ? to(address.page - 1, "Before") : null}
+      <span>
+        Page {address.page} of {pages}
+      </span>
+      {address.page < pages ? to(address.page + 1, "Next") : null}
+    </nav>
+  );
+}
+
+const names_max = 6;

@@ -1,0 +1,225 @@
+import type { Clock } from "../../base/clock.ts";
+import { HttpError } from "../server/http-errors.ts";
+import { streamed } from "../server/responses.ts";
+
+/** Finds the data of a page as it is now: what else changes than the time is news. */
+type Find = () => Promise<Found>;
+type Found = { readonly now_ms: number };
+
+/**
+ * Sends pages their data anew when something has changed, as server-sent events (HTML Standard §9.2). Whoever looks at the same page with the same token shares one
+ * look at the store, and what is the same as before is not sent.
+ */
+export class Live {
+  readonly #clock: Clock;
+  readonly #changes: () => number | undefined;
+  readonly #channels = new Map<string, Channel>();
+  #cancel: (() => void) | undefined;
+  /** How long the last look at all pages took. */
+  #took_ms = 0;
+  #stopped = false;
+
+  /** @param options.changes `Store.changes`; where it is undefined every look is a new one */
+  constructor(options: { clock: Clock; changes: () => number | undefined }) {
+    this.#clock = options.clock;
+    this.#changes = options.changes;
+  }
+
+  /**
+   * A stream of the data of a page, at once and then with each change, until the browser leaves or the data can no longer be had. `name` is the same for the
+   * same data as the same token sees it. How many streams there may be is the budget's to say (`src/web/server/request-costs.ts`).
+   *
+   * @param options.first finds the data for this reader
+   * @throws HttpError 503 once this is stopped; what `first` throws
+   */
+  async stream(request: Request, options: { name: string; first: Find; find: Find }): Promise<Response> {
+    const { name, find } = options;
+    const first = await options.first();
+    // Nobody reads the body of an answer to HEAD: its stream would never end. It is refused as GET is.
+    if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
+    if (this.#stopped) throw new HttpError("too_busy", { retry_s: 15 }, { "Retry-After": "15" });
+    const channel = this.#channels.get(name) ?? new Channel(find);
+    let leave = () => {};
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        const reader = new Reader(controller);
+        leave = () => {
+          if (!channel.readers.delete(reader)) return;
+          if (channel.readers.size === 0) this.#channels.delete(name);
+          reader.close();
+        };
+        this.#channels.set(name, channel);
+        channel.join(reader, { leave, first, now_ms: this.#clock.now().monotonic_ms });
+      },
+      cancel: () => leave(),
+    });
+    if (request.signal.aborted) leave();
+    request.signal.addEventListener("abort", () => leave(), { once: true });
+    this.#look();
+    return streamed(stream, { headers: streamHeaders });
+  }
+
+  /** Ends all streams, and begins no other. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel?.();
+    for (const channel of [...this.#channels.values()]) channel.end();
+  }
+
+  /** How many streams there are. */
+  get readers(): number {
+    return readersOf(this.#channels.values());
+  }
+
+  /** Looks again and again while there is somebody to tell. */
+  #look(): void {
+    if (this.#cancel !== undefined || this.#stopped || this.#channels.size === 0) return;
+    const every_ms = this.#changes() === undefined ? unknown_look_ms : look_ms;
+    // However many follow pages, at most half of the time goes to them.
+    this.#cancel = this.#clock.after(Math.max(every_ms, this.#took_ms), async () => {
+      const began_ms = this.#clock.now().monotonic_ms;
+      // One after the other, and others are served in between.
+      for (const channel of [...this.#channels.values()]) {
+        await channel.tell(this.#changes, this.#clock.now().monotonic_ms);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      this.#took_ms = this.#clock.now().monotonic_ms - began_ms;
+      this.#cancel = undefined;
+      this.#look();
+    });
+  }
+}
+
+/** One page as one token sees it, and who looks at it. */
+class Channel {
+  /** With what to do when one leaves. */
+  readonly readers = new Map<Reader, () => void>();
+  readonly #find: Find;
+  /** State of the store when it was last asked, and when that was. */
+  #changes: number | undefined;
+  #found_ms = Number.NEGATIVE_INFINITY;
+  /** A digest of the data as it was then: the data itself is not kept, however long nothing happens. */
+  #found: bigint | undefined;
+
+  constructor(find: Find) {
+    this.#find = find;
+  }
+
+  /** @param options.first the data that was found for this reader, which may be newer than what the others were sent, or older */
+  join(reader: Reader, options: { leave: () => void; first: Found; now_ms: number }): void {
+    const { leave, first, now_ms } = options;
+    this.readers.set(reader, leave);
+    this.#found ??= digestOf(first);
+    reader.send(messageOf(first), now_ms, { isBehind: this.#found !== digestOf(first) });
+  }
+
+  end(): void {
+    for (const leave of [...this.readers.values()]) leave();
+  }
+
+  /** Sends the data to who has not got it as it is now. */
+  async tell(changesOf: () => number | undefined, now_ms: number): Promise<void> {
+    try {
+      const changes = changesOf();
+      const changed = changes === undefined || changes !== this.#changes;
+      // What was silent for long becomes overdue without any change of the store.
+      if (changed || now_ms - this.#found_ms >= again_ms || this.#behind().length > 0) {
+        [this.#changes, this.#found_ms] = [changes, now_ms];
+        const found = await this.#find();
+        const digest = digestOf(found);
+        if (digest !== this.#found) for (const reader of this.readers.keys()) reader.isBehind = true;
+        this.#found = digest;
+        const behind = this.#behind();
+        const message = behind.length === 0 ? comment : messageOf(found);
+        for (const reader of behind) reader.send(message, now_ms);
+      }
+      this.#keep(now_ms);
+    } catch (thrown) {
+      // The token has ended, or what the page is about: it is loaded again, and then says so. In any other case the browser comes back, and is told then.
+      if (thrown instanceof HttpError && thrown.status < 500)
+        for (const reader of this.readers.keys()) reader.send(ended, now_ms);
+      this.end();
+    }
+  }
+
+  /** Readers who have not the data as it was last found, and have taken all that they were sent. */
+  #behind(): Reader[] {
+    return [...this.readers.keys()].filter(({ isBehind, isReady }) => isBehind && isReady);
+  }
+
+  /** Keeps the connections of those who were sent nothing for a while. Whoever takes nothing for long has gone, or comes again. */
+  #keep(now_ms: number): void {
+    for (const [reader, leave] of [...this.readers]) {
+      const silent_ms = now_ms - reader.sent_ms;
+      if (reader.isReady && silent_ms >= quiet_ms) reader.send(comment, now_ms, reader);
+      else if (!reader.isReady && silent_ms >= stalled_ms) leave();
+    }
+  }
+}
+
+/** One browser. At most one message waits for it: who is slow is sent the data as it is by then, and nothing of what was in between. */
+class Reader {
+  readonly #controller: ReadableStreamDefaultController<Uint8Array>;
+  /** It has not been sent the data as it was last found. */
+  isBehind = true;
+  /** When it was last sent something, monotonic. */
+  sent_ms = 0;
+
+  constructor(controller: ReadableStreamDefaultController<Uint8Array>) {
+    this.#controller = controller;
+  }
+
+  /** It has taken all that was sent. */
+  get isReady(): boolean {
+    return (this.#controller.desiredSize ?? 0) > 0;
+  }
+
+  send(bytes: Uint8Array, now_ms: number, { isBehind } = { isBehind: false }): void {
+    try {
+      this.#controller.enqueue(bytes);
+      [this.isBehind, this.sent_ms] = [isBehind, now_ms];
+    } catch {
+      // It has gone just now, and leaves by itself.
+    }
+  }
+
+  close(): void {
+    try {
+      this.#controller.close();
+    } catch {
+      // The browser was the first to close it.
+    }
+  }
+}
+
+/** Tells data from other data, whatever the time is. */
+function digestOf(found: Found): bigint {
+  return Bun.hash.xxHash64(JSON.stringify({ ...found, now_ms: 0 }));
+}
+
+function messageOf(data: object): Uint8Array {
+  return encoder.encode(`data: ${JSON.stringify(data)}\n\n`);
+}
+
+const encoder = new TextEncoder();
+/** Keeps the connection, and means nothing. */
+const comment = encoder.encode(": \n\n");
+const ended = encoder.encode("event: ended\ndata: \n\n");
+
+const streamHeaders = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store",
+  "X-Accel-Buffering": "no",
+};
+
+const look_ms = 300;
+/** Where the store cannot tell whether anything has changed. */
+const unknown_look_ms = 5_000;
+const again_ms = 60_000;
+/** Below the time after which an idle connection is closed. */
+const quiet_ms = 15_000;
+function readersOf(channels: IteratorObject<Channel>): number {
+  return channels.reduce((sum, { readers }) => sum + readers.size, 0);
+}
+/** A reader that has not taken a message for so long is let go. */
+const stalled_ms = 60_000;

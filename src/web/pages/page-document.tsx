@@ -1,0 +1,95 @@
+import type { ComponentType } from "preact";
+import { renderToString } from "preact-render-to-string";
+import type { RequestRefusal } from "../server/elysia-app.ts";
+import { browserComponents } from "./browser-components.ts";
+import { showDevice } from "./device/device-data.ts";
+import { showHome } from "./home/home-data.ts";
+import { showHomes } from "./homes/homes-data.ts";
+import { assets } from "./page-assets.ts";
+import { showRecorded } from "./recorded/recorded-data.ts";
+import { refusalTitle } from "./refusal-page.tsx";
+import { showSetupVisit } from "./setup-visit/setup-visit-data.ts";
+import type { SignIn } from "./sign-in/sign-in-faults.ts";
+import { type Asked, type PageName, paths, type Show, type ShownPage } from "./site.ts";
+
+/** A page with its data in it, for who is signed in. */
+export async function pageText(name: PageName, asked: Asked): Promise<string> {
+  return documentText({ name, ...(await shownOf(name, asked)) });
+}
+
+export function shownOf(name: PageName, asked: Asked) {
+  return shows[name](asked);
+}
+
+/** The way in. */
+export function signInText(data: SignIn & { locale: string }): Promise<string> {
+  return documentText({ name: "sign-in", title: "Sign in", data: { ...data, trail: [] } });
+}
+
+/** Shown in the place of a page that there is not, or that cannot be made now. */
+export function refusalText(data: RequestRefusal): Promise<string> {
+  const title = refusalTitle(data.status, data.busy);
+  return documentText({ name: "refusal", title, data: { ...data, locale: "en", trail: [] } });
+}
+
+async function documentText({ name, title, data, plots = [], drawings = [] }: DocumentOf): Promise<string> {
+  const { script, style, icon, modulesOf } = await assets();
+  const drawn = drawings.map((one) => `browser/${one}-drawing.ts`);
+  const modules = modulesOf(["browser/main.tsx", `${name}/${name}-page.tsx`, ...drawn]);
+  const live = name in paths && paths[name as PageName].live;
+  const Page = (await components[name]()) as ComponentType<object>;
+  // "<" would let a text of the data end the element that it stands in.
+  const island = JSON.stringify({ name, data, live }).replaceAll("<", "\\u003c");
+  const document = (
+    <html lang="en">
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · Lintel`}</title>
+        <link rel="icon" href={icon} type="image/svg+xml" />
+        <link rel="stylesheet" href={style} />
+        <script type="module" src={script} />
+        {modules.map((href) => (
+          <link key={href} rel="modulepreload" href={href} />
+        ))}
+        {plots.map((href) => (
+          <link key={href} rel="preload" as="fetch" crossOrigin="anonymous" href={href} />
+        ))}
+      </head>
+      <body>
+        <div id="page">
+          <Page {...data} />
+        </div>
+        <script type="application/json" id="shown" dangerouslySetInnerHTML={{ __html: island }} />
+      </body>
+    </html>
+  );
+  return `<!doctype html>${renderToString(document)}`;
+}
+
+interface DocumentOf {
+  readonly name: keyof typeof components;
+  readonly title: string;
+  readonly data: object;
+  readonly plots?: ShownPage<object>["plots"];
+  readonly drawings?: ShownPage<object>["drawings"];
+}
+
+/** The function that finds the data of each page. */
+// biome-ignore lint/suspicious/noExplicitAny: each page has data of its own, that its component takes
+export const shows: Readonly<Record<PageName, Show<any>>> = {
+  home: showHome,
+  device: showDevice,
+  homes: showHomes,
+  "setup-visit": showSetupVisit,
+  recorded: showRecorded,
+};
+
+/** The component of each page, which makes its markup of its data. */
+export const components = {
+  ...browserComponents,
+  homes: async () => (await import("./homes/homes-page.tsx")).HomesPage,
+  recorded: async () => (await import("./recorded/recorded-page.tsx")).RecordedPage,
+  refusal: async () => (await import("./refusal-page.tsx")).RefusalPage,
+};

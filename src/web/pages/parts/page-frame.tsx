@@ -1,0 +1,55 @@
+import type { ComponentChildren } from "preact";
+import type { FrameData } from "../site.ts";
+import { agoText, dayText, exactText, momentText, type Times } from "../time-text.ts";
+
+/** The page around what it shows: where the reader is, and the way out. */
+export function Frame({ trail, children }: FrameData & { children: ComponentChildren }) {
+  return (
+    <>
+      <header class="top">
+        <a class="brand" href="/">
+          Lintel
+        </a>
+        <nav aria-label="Where this is">
+          {trail.map(({ href, text }) => (
+            <a key={href} href={href}>
+              <bdi>{text}</bdi>
+            </a>
+          ))}
+        </nav>
+        <form method="post" action="/sign-out">
+          <button type="submit">Sign out</button>
+        </form>
+      </header>
+      <main>{children}</main>
+    </>
+  );
+}
+
+/** A past moment in words, and exactly for who points at it. */
+export function Moment({ at_ms, times, as = "moment" }: MomentOf) {
+  return (
+    <time dateTime={new Date(at_ms).toISOString()} title={exactText(at_ms, times)}>
+      {texts[as](at_ms, times)}
+    </time>
+  );
+}
+
+interface MomentOf {
+  readonly at_ms: number;
+  readonly times: Times;
+  /** In which words. */
+  readonly as?: keyof typeof texts;
+}
+
+const texts = { moment: momentText, day: dayText, ago: agoText };
+
+/** A moment in few words, which tells itself to the millisecond when it is pointed at or reached by the keyboard. */
+export function ExactMoment({ at_ms, text, exact }: { at_ms: number; text: string; exact: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the exact time is shown on focus
+    <time class="exact" dateTime={new Date(at_ms).toISOString()} tabIndex={0} data-exact={exact}>
+      {text}
+    </time>
+  );
+}

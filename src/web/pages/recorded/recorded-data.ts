@@ -1,0 +1,205 @@
+import { isRecording, seriesWords, severalWords } from "../../../domain/device-words.ts";
+import { type SeriesName, seriesNames } from "../../../domain/series.ts";
+import type { Binding } from "../../../domain/token.ts";
+import type { GivenName } from "../../../store/inventory/given-names.ts";
+import type { ItemOverview } from "../../../store/store.ts";
+import { HttpError } from "../../server/http-errors.ts";
+import { seriesOfDevice } from "../device/device-request.ts";
+import { isInUse, titleOf } from "../shown-devices.ts";
+import { type Asked, type Keeping, type Show, type Site, trailTo } from "../site.ts";
+
+/** Everything that is kept of a home, as it is told to who lives there. */
+export interface RecordedData {
+  readonly role: Site["role"];
+  readonly home: number | null;
+  readonly zone: string;
+  readonly version: string;
+  /** Devices that go by one name. */
+  readonly groups: readonly DeviceGroup[];
+  readonly people: readonly PersonKept[];
+  readonly keeping: Keeping;
+  readonly keys: KeyCounts;
+}
+
+export interface DeviceGroup {
+  readonly words: ReturnType<typeof severalWords>;
+  /** Everything that is written down, and when, of each of its series. */
+  readonly notes: readonly { readonly when: string; readonly quantities: readonly string[] }[];
+  readonly devices: readonly RecordedDevice[];
+}
+
+export interface RecordedDevice {
+  /** By which the people of the home know it. */
+  readonly name: string;
+  /** It is in use no more: another one stands in its place. */
+  readonly away: boolean;
+  /** When there was last any sign of life, unix milliseconds. */
+  readonly heard_ms: number | null;
+  /** Readings that are kept. */
+  readonly count: number;
+}
+
+/** How many tokens open what the home has recorded, by what they allow. Whose they are is not told. */
+export interface KeyCounts {
+  readonly read: number;
+  readonly admin: number;
+  readonly sync: number;
+}
+
+/** Finds all that is recorded in a home, for who lives there. */
+export const showRecorded: Show<RecordedData> = async (asked) => {
+  const { site, store, params, now_ms, locale } = asked;
+  const home = site.role === "gateway" ? site.home : homeIn(params["home"]);
+  await requireSeen(asked, home);
+  // A gateway has one home, also where nobody has told which.
+  const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
+  if (site.role === "central" && items.length === 0) await requireRecord(asked, home ?? 0);
+  const [people, keys, zone, keeping] = await Promise.all([
+    home === undefined ? [] : peopleOf(asked, home),
+    keysOf(site, home, now_ms),
+    site.zoneOf(home),
+    site.keepingOf?.(home) ?? {},
+  ]);
+  const trail = trailTo(site.role, home);
+  const data = {
+    role: site.role,
+    home: home ?? null,
+    zone,
+    version: site.version,
+    groups: groupsOf(items, await store.givenNames(home)),
+    people,
+    keeping,
+    keys,
+    now_ms,
+    locale,
+    trail,
+  };
+  return { title: "What is recorded", data };
+};
+
+/** @throws HttpError 404 where it is no number of a home */
+function homeIn(text = ""): number {
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new HttpError("record_unknown", { record: "home", id: text });
+  return Number(text);
+}
+
+/** @throws HttpError 404 where the token sees nothing of the home */
+async function requireSeen({ site, token }: Asked, home: number | undefined): Promise<void> {
+  if (token.binding !== undefined && !(await sees(site, token.binding, home))) throw unknown(home);
+}
+
+/** @throws HttpError 404 where there is no such home */
+async function requireRecord({ store }: Asked, home: number): Promise<void> {
+  if ((await store.record("homes", home)) === undefined) throw unknown(home);
+}
+
+function unknown(home: number | undefined): HttpError {
+  return home === undefined
+    ? new HttpError("path_unknown", {})
+    : new HttpError("record_unknown", { record: "home", id: home });
+}
+
+/** Whether what is bound so sees a home; at a gateway whose home has no number, whether it sees anything. */
+async function sees({ store }: Site, binding: Binding, home: number | undefined): Promise<boolean> {
+  const { homes } = await store.visible(binding);
+  return home === undefined ? homes.length > 0 : homes.includes(home);
+}
+
+function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): DeviceGroup[] {
+  const groups = new Map<
+    string,
+    { words: ReturnType<typeof severalWords>; series: Set<SeriesName>; devices: RecordedDevice[] }
+  >();
+  for (const item of items) {
+    const { record, heard_ms = null, series } = item;
+    const kind = record.typename;
+    if (!isRecording(kind)) continue;
+    const words = severalWords(kind, record.subtypename);
+    const group = groups.get(words.name) ?? { words, series: new Set(), devices: [] };
+    groups.set(words.name, group);
+    const held = new Set(series.map((one) => one.series));
+    for (const name of seriesOfDevice(kind, record.subtypename, held)) group.series.add(name);
+    const count = series.reduce((sum, one) => sum + one.count, 0);
+    group.devices.push({ name: titleOf(item, names), away: !isInUse(item), heard_ms, count });
+  }
+  return [...groups.values()].map(({ words, series, devices }) => ({
+    words,
+    notes: seriesNames
+      .filter((name) => series.has(name))
+      .map((name) => ({ when: seriesWords[name].when, quantities: Object.values(seriesWords[name].fields) })),
+    devices,
+  }));
+}
+
+/** Counts tokens that hold now and may see the home. Where there are very many different bindings, those beyond the bound count as well. */
+async function keysOf(site: Site, home: number | undefined, now_ms: number): Promise<KeyCounts> {
+  const keys = { read: 0, admin: 0, sync: 0 };
+  const bindings = new Map<string, boolean>();
+  for (const { scope, expires_ms, binding, home: bound } of await site.store.tokens()) {
+    if (expires_ms !== undefined && expires_ms <= now_ms) continue;
+    if (bound !== undefined && home !== undefined && bound !== home) continue;
+    if (binding !== undefined) {
+      const name = JSON.stringify(binding);
+      if (!bindings.has(name) && bindings.size < bindings_max)
+        bindings.set(name, await sees(site, binding, home));
+      if (bindings.get(name) === false) continue;
+    }
+    keys[scope] += 1;
+  }
+  return keys;
+}
+
+const bindings_max = 500;
+
+/** Everything that the programme has noted of a person who takes part, without any of it. */
+export interface PersonKept {
+  readonly subject: number;
+  /** Names of what is filled in: `name`, `date of birth`. */
+  readonly fields: readonly string[];
+  /** How many records there are of each kind that has any, in words with their number before them. */
+  readonly records: readonly { readonly count: number; readonly words: string }[];
+}
+
+/** The people of a home whom the token may see. */
+export async function peopleOf({ site, store }: Asked, home: number): Promise<PersonKept[]> {
+  const { subjects } = await site.store.visible({ homes: [home], projects: [], studies: [] });
+  const people: PersonKept[] = [];
+  for (const subject of subjects.slice(0, people_max)) {
+    const record: Readonly<Record<string, unknown>> | undefined = await store.record("subjects", subject);
+    if (record === undefined) continue;
+    const isFilled = (field: string) => record[field] !== null && record[field] !== undefined;
+    const fields = fieldWords.filter(([, names]) => names.some(isFilled)).map(([words]) => words);
+    const records: { count: number; words: string }[] = [];
+    for (const [type, one, many] of recordWords) {
+      const { length: count } = await store.recordsOf(type, subject);
+      if (count > 0) records.push({ count, words: count === 1 ? one : many });
+    }
+    people.push({ subject, fields, records });
+  }
+  return people;
+}
+
+/** Of more people than this in a home nothing is told. */
+const people_max = 50;
+
+/** Fields of a participant, under the word that people have for them. */
+const fieldWords: readonly (readonly [words: string, fields: readonly string[]])[] = [
+  ["name", ["subjectname", "lname", "fname"]],
+  ["title", ["titlename"]],
+  ["sex", ["genderid", "gendername"]],
+  ["date of birth", ["dob"]],
+  ["date of death", ["dod"]],
+  ["e-mail address", ["email"]],
+  ["number in another list", ["oadc"]],
+];
+
+/** Kinds of record that belong to a participant, one of them and several. */
+const recordWords = [
+  ["phones", "phone number", "phone numbers"],
+  ["contacts", "visit or call", "visits and calls"],
+  ["scheduled_contacts", "planned visit or call", "planned visits and calls"],
+  ["comments", "remark of the study’s staff", "remarks of the study’s staff"],
+  ["project_enrollments", "entry about a project", "entries about projects"],
+  ["study_enrollments", "entry about a study", "entries about studies"],
+  ["subject_inventory", "device handed out", "devices handed out"],
+] as const;

@@ -1,0 +1,193 @@
+import { Frame } from "../parts/page-frame.tsx";
+import type { FrameData, Keeping } from "../site.ts";
+import { exactText, momentText, numberText, type Times } from "../time-text.ts";
+import type { DeviceGroup, KeyCounts, PersonKept, RecordedData } from "./recorded-data.ts";
+
+/** Everything that is kept of a home, in large type, for who lives there and their family. It prints on A4. */
+export function RecordedPage(data: RecordedData & FrameData) {
+  const { groups, people, role, home, zone, keeping, keys, version, ...frame } = data;
+  const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
+  const count = groups.reduce((sum, { devices }) => sum + devices.filter(({ away }) => !away).length, 0);
+  return (
+    <Frame {...frame}>
+      <article class="recorded">
+        <h1>{answer(count, frame.locale)}</h1>
+        {groups.map((group) => (
+          <Group key={group.words.name} {...group} times={times} />
+        ))}
+        {count === 0 ? null : (
+          <p>
+            Of each device it is also kept when it was last heard, how full its battery is, and how strong its
+            radio is.
+          </p>
+        )}
+        <section>
+          <h2>What is not recorded</h2>
+          <ul>
+            <li>No pictures and no film.</li>
+            <li>No sound, and nothing that anybody says.</li>
+            <li>
+              Not who it was. The devices cannot tell people apart: guests and pets are written down too.
+            </li>
+            <li>Not where you are when you leave your home.</li>
+            <li>Nothing of your telephone, your television, your computer or your letters.</li>
+          </ul>
+        </section>
+        {people.length === 0 ? null : <People people={people} locale={frame.locale} />}
+        <Whereabouts role={role} keeping={keeping} keys={keys} times={times} />
+        <Lookers keys={keys} locale={frame.locale} />
+        <section>
+          <h2>How to have it erased</h2>
+          <p>
+            You can ask for it at any time. Ask somebody of the study. They can erase what is kept of a
+            person, or of the whole home, for ever. What is sent later of those days is refused.
+          </p>
+          <p>
+            Copies that researchers have taken for their work, and older backups, are not reached from here:
+            ask for these as well.
+          </p>
+          <p class="small">
+            For the study’s staff: <code>{eraseCommand(home, people)}</code>
+          </p>
+        </section>
+        <p class="small">
+          This page says what was so on {exactText(frame.now_ms, times)}. Its times are those of {zone}.
+          Lintel {version}.
+        </p>
+      </article>
+    </Frame>
+  );
+}
+
+function answer(count: number, locale: string): string {
+  if (count === 0) return "No device writes anything down in this home.";
+  const devices = count === 1 ? "One device writes down" : `${numberText(count, locale)} devices write down`;
+  return `${devices} what happens in this home. No pictures are taken, and nothing listens to what you say.`;
+}
+
+/** The command for the study's staff: for the one person of the home, or for all of it. */
+function eraseCommand(home: number | null, [person, ...others]: readonly PersonKept[]): string {
+  if (person !== undefined && others.length === 0) return `lintel erase --subject ${person.subject}`;
+  return `lintel erase --home ${home ?? "NUMBER"}`;
+}
+
+/** Devices that go by one name. */
+function Group({ words, notes, devices, times }: DeviceGroup & { times: Times }) {
+  return (
+    <section>
+      <h2>{words.name}</h2>
+      <p>
+        {words.tells} {words.tellsNot}
+      </p>
+      {notes.map(({ when, quantities }) => (
+        <p key={when}>
+          {when}: {listText(["the time", ...quantities])}.
+        </p>
+      ))}
+      <ul class="devices">
+        {devices.map(({ name, away, heard_ms, count }) => (
+          <li key={`${name} ${away}`}>
+            <bdi>{name}</bdi>
+            <span>
+              {away ? "no longer in use, " : ""}
+              {heard_ms === null ? "not heard yet" : `last heard ${momentText(heard_ms, times)}`}
+            </span>
+            <span>{count === 1 ? "1 note" : `${numberText(count, times.locale)} notes`}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function People({ people, locale }: { people: readonly PersonKept[]; locale: string }) {
+  return (
+    <section>
+      <h2>What the study has noted about people here</h2>
+      <p>What is in these notes is not shown on this page.</p>
+      <ul>
+        {people.map(({ subject, fields, records }) => (
+          <li key={subject}>
+            {`Person ${subject}: `}
+            {listText([
+              ...fields,
+              ...records.map(({ count, words }) => `${numberText(count, locale)} ${words}`),
+            ]) || "a number, and nothing else"}
+            .
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Where it is kept and sent, and for how long. */
+function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys: KeyCounts; times: Times }) {
+  const { role, keeping, keys, times } = props;
+  const { upload, uploaded_ms, keep_days } = keeping;
+  const last = uploaded_ms === undefined ? undefined : momentText(uploaded_ms, times);
+  if (role === "central")
+    return (
+      <section>
+        <h2>Where it goes</h2>
+        <p>
+          The box in this home keeps it, and sends it to the study’s server, which made this page.
+          {last === undefined ? " Nothing has come from it yet." : ` It last came ${last}.`}
+        </p>
+        <p>It stays on this server until it is erased.</p>
+      </section>
+    );
+  const days = keep_days === undefined ? undefined : numberText(keep_days, times.locale);
+  return (
+    <section>
+      <h2>Where it goes</h2>
+      {upload === undefined ? (
+        <p>
+          It is kept on the box in this home, and the box sends it nowhere.
+          {keys.sync === 0 ? "" : " A server of the study may fetch it from the box."}
+        </p>
+      ) : (
+        <p>
+          It is kept on the box in this home.{" "}
+          {upload.at === undefined ? "Now and then" : `Each night at ${upload.at}`} the box sends it to the
+          study’s server, <bdi class="address">{new URL(upload.url).host}</bdi>
+          {upload.url.startsWith("https:")
+            ? ", encrypted, so that nobody can read it on the way."
+            : ", and it is not encrypted on the way."}
+          {last === undefined ? " Nothing has been sent yet." : ` It was last sent ${last}.`}
+        </p>
+      )}
+      <p>
+        {days === undefined
+          ? "It stays on the box until it is erased."
+          : `The box keeps the last ${days} days, and what the server does not have yet.`}
+        {upload === undefined ? "" : " On the server it stays until it is erased."}
+      </p>
+    </section>
+  );
+}
+
+/** How many may look, and not who they are. */
+function Lookers({ keys: { read, admin, sync }, locale }: { keys: KeyCounts; locale: string }) {
+  const keyText = (count: number) => (count === 1 ? "one key" : `${numberText(count, locale)} keys`);
+  return (
+    <section>
+      <h2>Who may look</h2>
+      <p>
+        Nobody without a key: a long secret word that the study gives out and can take back. These keys open
+        what this home has recorded:
+      </p>
+      <ul>
+        {read === 0 ? null : <li>{keyText(read)} to look, and no more</li>}
+        {admin === 0 ? null : <li>{keyText(admin)} to look, and to look after the devices</li>}
+        {sync === 0 ? null : <li>{keyText(sync)} for machines, which pass it on</li>}
+      </ul>
+    </section>
+  );
+}
+
+/** A list as one says it: `one, two and three`. */
+function listText(words: readonly string[]): string {
+  if (words.length < 2) return words[0] ?? "";
+  return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}

@@ -1,0 +1,207 @@
+import type { TimeSpan } from "../../../base/time.ts";
+import {
+  type CoverageReason,
+  type CoverageState,
+  type KnownCoverage,
+  minutesByDay,
+} from "../../../domain/coverage-record.ts";
+import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
+import { type SleepEpisode, SleepJoiner } from "../../../domain/derived/sleep.ts";
+import { eventBit } from "../../../domain/event-words.ts";
+import type { Item } from "../../../domain/records/item.ts";
+import { daysAndWeeks, type ReportOptions, reportCoverage, reportRows, reportSpan } from "./report-source.ts";
+
+/** When a wireless sensor told that somebody moved, or that something was opened. */
+export interface ActivityReport {
+  readonly itemname: string;
+  readonly timezone: string;
+  /** Every day of the span up to now, the oldest first. */
+  readonly days: readonly ActiveDay[];
+}
+
+export interface ActiveDay extends TimeSpan {
+  readonly date: string;
+  /** Events that told so. */
+  readonly events: number;
+  /** The minutes in which there was such an event, counted from midnight. */
+  readonly minutes: readonly number[];
+}
+
+/** Undefined of a sensor that told nothing of the kind in the span. */
+export async function activityReport(
+  options: ReportOptions,
+  record: Item,
+  zone: string,
+): Promise<ActivityReport | undefined> {
+  const span = reportSpan(options, zone);
+  const { days } = daysAndWeeks(zone, span, options.now_ms);
+  const counted = days.map(() => ({ events: 0, minutes: new Set<number>() }));
+  let at = 0;
+  for (const [stamp_ms, event] of await reportRows(options, record, "wirelesssensor_events", span)) {
+    while (at < days.length && stamp_ms >= (days[at]?.to_ms ?? 0)) at += 1;
+    const [day, count] = [days[at], counted[at]];
+    if (day === undefined || count === undefined || (Number(event) & told) === 0) continue;
+    count.events += 1;
+    count.minutes.add(Math.floor((stamp_ms - day.from_ms) / minute_ms));
+  }
+  if (counted.every(({ events }) => events === 0)) return undefined;
+  return {
+    itemname: record.itemname,
+    timezone: zone,
+    days: days.map(({ date, from_ms, to_ms }, index) => ({
+      date,
+      from_ms,
+      to_ms,
+      events: counted[index]?.events ?? 0,
+      minutes: [...(counted[index]?.minutes ?? [])],
+    })),
+  };
+}
+
+const told = (1 << eventBit.opened) | (1 << eventBit.present);
+const minute_ms = 60_000;
+
+/** Weighings of a scale. It cannot tell who stood on it. */
+export interface WeightReport {
+  readonly itemname: string;
+  readonly timezone: string;
+  readonly weights: readonly { readonly at_ms: number; readonly kilograms: number }[];
+  /** For each week, from Monday on; `from` is its first day within the span. */
+  readonly weeks: readonly (TimeSpan & { readonly from: string; readonly kilograms?: Quartiles })[];
+}
+
+/** Sleep as a watch tells it. */
+export interface SleepReport {
+  readonly itemname: string;
+  readonly timezone: string;
+  readonly episodes: readonly SleepEpisode[];
+  /** Every day of the span up to now; `asleep` of the episodes that ended on it, absent where there was none. */
+  readonly days: readonly (TimeSpan & { readonly date: string; readonly asleep?: Asleep })[];
+}
+
+/** Minutes asleep, by stage. */
+export interface Asleep {
+  readonly light_min: number;
+  readonly deep_min: number;
+  readonly rem_min: number;
+  readonly total_min: number;
+}
+
+/** Undefined where nobody was weighed in the span. */
+export async function weightReport(
+  options: ReportOptions,
+  record: Item,
+  zone: string,
+): Promise<WeightReport | undefined> {
+  const span = reportSpan(options, zone);
+  const rows = await reportRows(options, record, "scale_weights", span);
+  if (rows.length === 0) return undefined;
+  const weights = rows.map(([at_ms, grams]) => ({ at_ms, kilograms: Number(grams) / 1000 }));
+  const within = ({ from_ms, to_ms }: TimeSpan) =>
+    quartilesOf(
+      weights.filter(({ at_ms }) => at_ms >= from_ms && at_ms < to_ms).map(({ kilograms }) => kilograms),
+    );
+  const { weeks } = daysAndWeeks(zone, span, options.now_ms);
+  return {
+    itemname: record.itemname,
+    timezone: zone,
+    weights,
+    weeks: weeks.map((week) => ({ ...week, kilograms: within(week) })),
+  };
+}
+
+/** Undefined where the watch has told of no sleep in the span. */
+export async function sleepReport(
+  options: ReportOptions,
+  record: Item,
+  zone: string,
+): Promise<SleepReport | undefined> {
+  const span = reportSpan(options, zone);
+  const rows = await reportRows(options, record, "watch_epochs", span);
+  const joiner = new SleepJoiner();
+  const found = rows.map(([from_ms, duration, _distance, _steps, _walks, _runs, sleepState]) =>
+    joiner.add({ from_ms, to_ms: from_ms + Number(duration) * 1000, sleepState: Number(sleepState) }),
+  );
+  const episodes = [...found, joiner.end()].filter((one) => one !== undefined);
+  if (episodes.length === 0) return undefined;
+  const { days } = daysAndWeeks(zone, span, options.now_ms);
+  return {
+    itemname: record.itemname,
+    timezone: zone,
+    episodes,
+    days: days.map(({ date, from_ms, to_ms }) => {
+      const own = episodes.filter((one) => one.to_ms > from_ms && one.to_ms <= to_ms);
+      return { date, from_ms, to_ms, ...(own.length > 0 && { asleep: asleepIn(own) }) };
+    }),
+  };
+}
+
+function asleepIn(episodes: readonly SleepEpisode[]): Asleep {
+  const minutes = (stage: "light_ms" | "deep_ms" | "rem_ms") =>
+    episodes.reduce((sum, episode) => sum + episode[stage], 0) / 60_000;
+  const [light_min, deep_min, rem_min] = [minutes("light_ms"), minutes("deep_ms"), minutes("rem_ms")];
+  return { light_min, deep_min, rem_min, total_min: light_min + deep_min + rem_min };
+}
+
+/** How long an item was listened to and alive, and why not. */
+export interface MissingReport {
+  readonly itemname: string;
+  readonly typename: string;
+  /** Where it is installed by its record; null for what somebody was given. */
+  readonly homeid: number | null;
+  readonly timezone: string;
+  /** From midnight of the first day of the span up to now, or to its end. */
+  readonly span: TimeSpan;
+  /** Stretches of which it is known, in order of time; of what lies between and around them nobody knows. */
+  readonly known: readonly (TimeSpan & { readonly state: CoverageState; readonly reason?: CoverageReason })[];
+  /** Minutes of every day; `listened`, the reasons and `unknown` add up to `minutes`. */
+  readonly days: readonly MissingDay[];
+  /** The same of all days, up to now. */
+  readonly total: Omit<MissingDay, "date">;
+}
+
+export interface MissingDay {
+  readonly date: string;
+  readonly minutes: number;
+  readonly listened: number;
+  readonly missing: Readonly<Partial<Record<CoverageReason, number>>>;
+  readonly unknown: number;
+}
+
+export async function missingReport(
+  options: ReportOptions,
+  record: Item,
+  zone: string,
+): Promise<MissingReport> {
+  const whole = reportSpan(options, zone);
+  const span = {
+    from_ms: whole.from_ms,
+    to_ms: Math.max(whole.from_ms, Math.min(whole.to_ms, options.now_ms)),
+  };
+  const known = (await reportCoverage(options, record, span)).map(
+    ({ start_ms, stop_ms, state, reason }): KnownCoverage => ({
+      from_ms: Math.max(start_ms, span.from_ms),
+      to_ms: Math.min(stop_ms, span.to_ms),
+      state,
+      ...(reason && { reason }),
+    }),
+  ) as MissingReport["known"];
+  const days = [...minutesByDay(zone, span, known)].map(({ day, minutes, listened, missing, unknown }) => ({
+    date: day.date,
+    minutes,
+    listened,
+    missing,
+    unknown,
+  }));
+  const { itemname, typename, currenthomeid: homeid } = record;
+  return { itemname, typename, homeid, timezone: zone, span, known, days, total: totalOf(days) };
+}
+
+function totalOf(days: readonly MissingDay[]): MissingReport["total"] {
+  const sum = (name: "minutes" | "listened" | "unknown") => days.reduce((all, day) => all + day[name], 0);
+  const missing: Partial<Record<CoverageReason, number>> = {};
+  for (const day of days)
+    for (const [reason, minutes] of Object.entries(day.missing) as [CoverageReason, number][])
+      missing[reason] = (missing[reason] ?? 0) + minutes;
+  return { minutes: sum("minutes"), listened: sum("listened"), missing, unknown: sum("unknown") };
+}

@@ -1,0 +1,167 @@
+import { OperatorError } from "../../../base/errors.ts";
+import { nearest, plainLine } from "../../../base/text.ts";
+import { type LocalDay, localDate, localDays, startOfDate_ms, type TimeSpan } from "../../../base/time.ts";
+import { isTimezone } from "../../../base/timezone.ts";
+import type { WalkingLine } from "../../../config/walking-line.ts";
+import { isRecording } from "../../../domain/device-words.ts";
+import { isKind } from "../../../domain/kinds.ts";
+import type { Item } from "../../../domain/records/item.ts";
+import { type SeriesName, seriesOf } from "../../../domain/series.ts";
+import type { CoverageInterval, ReadingRow, Store } from "../../../store/store.ts";
+
+/** A report's store, span and items. */
+export interface ReportOptions {
+  readonly store: Store;
+  readonly now_ms: number;
+  /** The first day, and the day after the last; dates of each home's own calendar. */
+  readonly since?: string;
+  readonly until?: string;
+  /** Only the items and readings of this home, by its number. */
+  readonly home?: number | undefined;
+  /** Only what these items take part in. */
+  readonly items?: readonly string[];
+  /** Of the configuration: those that were measured in the home come with them. */
+  readonly lines: readonly WalkingLine[];
+  /** Of homes whose record names none. */
+  readonly timezone: string;
+}
+
+/** The days asked for, in a zone: four weeks up to today unless the options say otherwise. */
+export function reportSpan({ now_ms, since, until }: ReportOptions, zone: string): TimeSpan {
+  const today = localDays(zone, { from_ms: now_ms, to_ms: now_ms + 1 })[0];
+  const to_ms = (until && startOfDate_ms(zone, until)) || (today?.to_ms ?? now_ms);
+  const from = Temporal.PlainDate.from(localDate(zone, to_ms - 1)).subtract({ days: days_default - 1 });
+  const from_ms = startOfDate_ms(zone, since ?? from.toString()) ?? to_ms;
+  return { from_ms, to_ms };
+}
+
+/** The items that are asked for. @throws OperatorError where one of them isn't there, or records nothing */
+export function itemsAsked(records: readonly Item[], { items, home }: ReportOptions): Item[] {
+  // A gateway has one home, and tells of all its items; what somebody was given is in no home by its record.
+  const here = records.filter(
+    ({ currenthomeid }) => home === undefined || currenthomeid === home || currenthomeid === null,
+  );
+  if (home !== undefined && !here.some(({ currenthomeid }) => currenthomeid === home))
+    throw new OperatorError(
+      `nothing is known of home ${home}`,
+      "give --home a home that has items, by its number",
+    );
+  const names = here.map(({ itemname }) => itemname);
+  for (const name of items ?? []) {
+    const record = here.find(({ itemname }) => itemname === name);
+    if (record === undefined) {
+      const near = nearest(name, names);
+      throw new OperatorError(
+        `the inventory has no item ${name}${home === undefined ? "" : ` in home ${home}`}`,
+        near === undefined ? "lintel items lists those there are" : `did you mean ${near}?`,
+      );
+    }
+    if (!isRecording(record.typename))
+      throw new OperatorError(`${name} records nothing`, "name a sensor, a pill box, a scale or a watch");
+  }
+  return here.filter(
+    ({ itemname, typename }) => isRecording(typename) && (items?.includes(itemname) ?? true),
+  );
+}
+
+/**
+ * The time zone of an item's home: what the home's record says, else that of the gateway.
+ *
+ * @throws OperatorError where the record says what is no time zone: no local day is made of it
+ */
+export async function zoneOf(
+  { store, timezone, home }: ReportOptions,
+  record: Item | undefined,
+): Promise<string> {
+  const homeid = home ?? record?.currenthomeid ?? undefined;
+  const zone = homeid === undefined ? undefined : (await store.record("homes", homeid))?.timezone;
+  if (typeof zone !== "string") return timezone;
+  if (isTimezone(zone)) return zone;
+  throw new OperatorError(
+    `home ${homeid} has the time zone ${JSON.stringify(plainLine(zone))}, and there is none of that name: no local day can be made of it`,
+    "correct the record of the home with lintel import",
+  );
+}
+
+/** All readings of a series of an item in a span, oldest first. */
+export async function reportRows(
+  { store, home }: ReportOptions,
+  record: Item,
+  series: SeriesName,
+  span: TimeSpan,
+): Promise<ReadingRow[]> {
+  const item = await store.item(seriesOf(series).kind, record.itemname);
+  if (item === undefined) return [];
+  const request = {
+    series,
+    item: item.key,
+    from_ms: Math.max(0, span.from_ms),
+    before_ms: span.to_ms,
+    limit: rowsAtOnce_max,
+    ...ofHome(home),
+  };
+  const rows: ReadingRow[] = [];
+  let read = await store.oldestFirst(request);
+  for (;;) {
+    for (const row of read.rows) rows.push(row);
+    if (read.next === undefined) return rows;
+    read = await store.oldestFirst({ ...request, after: read.next });
+  }
+}
+
+/** Coverage of an item in a span, in order of time: see `Store.coverage`. */
+export async function reportCoverage(
+  { store, home }: ReportOptions,
+  record: Item,
+  span: TimeSpan,
+): Promise<CoverageInterval[]> {
+  const item = isKind(record.typename) ? await store.item(record.typename, record.itemname) : undefined;
+  if (item === undefined || span.to_ms <= span.from_ms) return [];
+  const found: CoverageInterval[] = [];
+  for (let skip = 0, more = true; more; skip += intervalsAtOnce_max) {
+    const request = {
+      item: item.key,
+      before_ms: span.to_ms,
+      skip,
+      limit: intervalsAtOnce_max,
+      ...ofHome(home),
+    };
+    const intervals = await store.coverage(request);
+    for (const one of intervals) if (one.stop_ms > span.from_ms) found.push(one);
+    more = intervals.length === intervalsAtOnce_max && (intervals.at(-1)?.start_ms ?? 0) > span.from_ms;
+  }
+  return found.reverse();
+}
+
+/** The part of a request that asks for one home's readings alone. */
+export function ofHome(home: number | undefined): { readonly homes?: readonly number[] } {
+  return home === undefined ? {} : { homes: [home] };
+}
+
+/** Days up to now, and the weeks from Monday to Sunday that they make, cut to the span. */
+export function daysAndWeeks(
+  zone: string,
+  span: TimeSpan,
+  now_ms: number,
+): { days: LocalDay[]; weeks: Week[] } {
+  const days = localDays(zone, { ...span, to_ms: Math.min(span.to_ms, now_ms + 1) });
+  const weeks: Week[] = [];
+  for (const { weekday, date, from_ms, to_ms } of days) {
+    const week = weeks.at(-1);
+    if (week === undefined || weekday === monday) weeks.push({ from: date, from_ms, to_ms });
+    else week.to_ms = to_ms;
+  }
+  return { days, weeks };
+}
+
+/** A week by its first day. */
+export interface Week {
+  readonly from: string;
+  readonly from_ms: number;
+  to_ms: number;
+}
+
+const monday = 1;
+const days_default = 28;
+const intervalsAtOnce_max = 1_000;
+const rowsAtOnce_max = 5_000;

@@ -1,0 +1,158 @@
+import { faultOfLine } from "../../../config/walking-line.ts";
+import type { SetupVisitState } from "../../../domain/joining-state.ts";
+import type { Kind } from "../../../domain/kinds.ts";
+import { type GivenName, isNameOf } from "../../../store/inventory/given-names.ts";
+import { cadenceOf } from "../../../store/series/coverage-intervals.ts";
+import type { ItemOverview } from "../../../store/store.ts";
+import { HttpError } from "../../server/http-errors.ts";
+import { isInUse, type ShownConflict, shownConflicts, titleOf } from "../shown-devices.ts";
+import type { Show, Trouble } from "../site.ts";
+import { measuredLines } from "../walking-lines.ts";
+
+/** The walk of who sets up a home: one step of it. Times are unix milliseconds. */
+export interface SetupVisitData {
+  readonly step: SetupVisitStep;
+  readonly home: number | null;
+  readonly zone: string;
+  readonly version: string;
+  readonly state: SetupVisitState;
+  readonly conflicts: readonly ShownConflict[];
+  readonly timeKnown: boolean;
+  readonly devices: readonly SetupVisitDevice[];
+  /** Address of the device that is being named. */
+  readonly naming: string | null;
+  /** Lines of curtain sensors, by the room that they are in, as far as they were measured. */
+  readonly lines: readonly MeasuredLine[];
+  /** When the walk test began. */
+  readonly since_ms: number;
+  readonly troubles: readonly Trouble[];
+  readonly upload: { readonly url: string; readonly uploaded_ms: number | null } | null;
+}
+
+export interface MeasuredLine {
+  readonly room: string;
+  /** From the first to the last sensor that was measured, metres. */
+  readonly metres: number;
+  readonly sensors: number;
+  /** Why it measures no walking speed yet, with the remedy. */
+  readonly fault: string | null;
+}
+
+export interface SetupVisitDevice {
+  readonly kind: Kind;
+  readonly subtype: string;
+  readonly address: string;
+  readonly name: string;
+  /** The name was given by somebody, here or in the inventory. */
+  readonly named: boolean;
+  readonly room: string | null;
+  /** Of a curtain sensor: how far it is from the end of the line of its room. */
+  readonly metres: number | null;
+  /** The line of the configuration that it is one of. */
+  readonly line: string | null;
+  /** Name of the broken device whose place it took, or its address where nothing is shown of that any more. */
+  readonly replaces: string | null;
+  /** It was not heard within its time. */
+  readonly overdue: boolean;
+  /** It keeps what happens until it is asked, within the hour or the day: no walk test waits for it. */
+  readonly later: boolean;
+  readonly model: string | null;
+  readonly linkquality: number | null;
+  readonly battery_percent: number | null;
+  readonly heard_ms: number | null;
+  /** When it last told of something that happened. */
+  readonly spoke_ms: number | null;
+}
+
+export const steps = ["find", "name", "line", "test", "record"] as const;
+export type SetupVisitStep = (typeof steps)[number];
+
+export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
+  const { site, store, token, query, now_ms, locale } = asked;
+  const { walk } = site;
+  // Whoever may only read is told nothing of it.
+  if (walk === undefined || token.scope !== "admin") throw new HttpError("path_unknown", {});
+  const names = await store.givenNames();
+  const overviews = await store.itemOverviews();
+  const shown = overviews.filter((one) => one.record.typename !== "gateways" && isInUse(one));
+  const lines = site.walking ?? [];
+  const devices = shown.map((overview) => {
+    const { itemname } = overview.record;
+    const line = lines.find(({ sensors }) => sensors.some(({ item }) => item === itemname));
+    return deviceOf(overview, { names, line: line?.name ?? null, overviews });
+  });
+  const step = steps.find((one) => one === query.get("step")) ?? "find";
+  const keeping = await site.keepingOf?.(site.home);
+  const since = Number(query.get("since"));
+  const asking = query.get("device");
+  const unnamed = devices.find(({ named }) => !named);
+  const naming = devices.find(({ address }) => address === asking) ?? unnamed;
+  const title = "Set up this home";
+  return {
+    title,
+    data: {
+      step,
+      home: site.home ?? null,
+      zone: await site.zoneOf(site.home),
+      version: site.version,
+      state: walk.state,
+      conflicts: shownConflicts(walk.conflicts, { overviews: shown, names, isWhole: true }),
+      timeKnown: walk.isTimeKnown,
+      devices,
+      naming: naming?.address ?? null,
+      lines: measuredLines(
+        lines,
+        names,
+        shown.map(({ record }) => record),
+      ).map((line) => {
+        const fault = faultOfLine(line);
+        const metres = (line.sensors.at(-1)?.metres ?? 0) - (line.sensors[0]?.metres ?? 0);
+        const words = fault === undefined ? null : `${fault.what}: ${fault.remedy}`;
+        return { room: line.name, metres, sensors: line.sensors.length, fault: words };
+      }),
+      since_ms: Number.isSafeInteger(since) && since > 0 ? since : 0,
+      troubles: (await site.troublesOf?.(site.home)) ?? [],
+      upload: keeping?.upload ? { url: keeping.upload.url, uploaded_ms: keeping.uploaded_ms ?? null } : null,
+      now_ms,
+      locale,
+      trail: [{ href: "/", text: "Home" }],
+    },
+  };
+};
+
+function deviceOf(
+  overview: ItemOverview,
+  of: {
+    readonly names: readonly GivenName[];
+    readonly line: string | null;
+    readonly overviews: readonly ItemOverview[];
+  },
+): SetupVisitDevice {
+  const { record, provisional, linkquality, battery_percent, heard_ms, overdue, series } = overview;
+  const { names, line, overviews } = of;
+  const given = names.find((one) => isNameOf(one, record));
+  const title = titleOf(overview, names);
+  const replaces = given?.replaces;
+  const old =
+    replaces &&
+    overviews.find((one) => isNameOf({ ...given, address: replaces }, one.record))?.record.itemname;
+  return {
+    kind: record.typename as Kind,
+    subtype: record.subtypename,
+    address: record.macaddress ?? "",
+    name: title,
+    named: given !== undefined || !provisional,
+    room: given?.room ?? null,
+    metres: given?.metres ?? null,
+    line,
+    // The broken one may have the same name in the inventory.
+    replaces: (old === title ? replaces : old) ?? replaces ?? null,
+    overdue,
+    later: cadenceOf(record.typename as Kind, record.subtypename).buffered,
+    model: [record.vendorname, record.modelname].filter((word) => word !== null).join(" ") || null,
+    linkquality: linkquality ?? null,
+    battery_percent: battery_percent ?? null,
+    heard_ms: heard_ms ?? null,
+    spoke_ms: series.length === 0 ? null : Math.max(...series.map(({ newest_ms }) => newest_ms)),
+  };
+}

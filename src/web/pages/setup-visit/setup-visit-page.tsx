@@ -1,0 +1,280 @@
+import { Fragment } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { ConflictWords, signalText } from "../home/home-words.tsx";
+import { Frame } from "../parts/page-frame.tsx";
+import { TonesContext } from "../parts/plots-and-tones.ts";
+import { clockText, momentText, numberText, type Times, yearDateText } from "../time-text.ts";
+import { Line, Naming } from "./naming-steps.tsx";
+import type { SetupVisitDevice } from "./setup-visit-data.ts";
+import {
+  Facts,
+  Next,
+  type SetupVisitProps,
+  ToTest,
+  titleOf,
+  visitTestOf,
+  Where,
+} from "./setup-visit-parts.tsx";
+import { byRoom, countText, kindText, openedText, sentence } from "./setup-visit-words.ts";
+
+/** The installer's walk: one step a screen. */
+export function SetupVisitPage(data: SetupVisitProps) {
+  const Step = stepsOf[data.step];
+  return (
+    <Frame locale={data.locale} now_ms={data.now_ms} trail={data.trail}>
+      <div class="walk">
+        <Step {...data} />
+      </div>
+    </Frame>
+  );
+}
+
+const stepsOf = { find: Find, name: Naming, line: Line, test: Test, record: AcceptanceRecord };
+
+function Find(data: SetupVisitProps) {
+  const { devices, state, conflicts } = data;
+  const { joining, opened, started, failed, problem } = state;
+  return (
+    <>
+      <Where data={data}>find the devices</Where>
+      <h1 aria-live="polite">{foundText(devices)}</h1>
+      {problem === null ? null : <p class="needed">{problem}.</p>}
+      <form method="post" action="/walk/joining">
+        <p>
+          {opened !== null
+            ? `${openedText(opened, data)} Put a battery in one, or press its button, and wait until it stands here.`
+            : joining === "waiting"
+              ? "The radio is starting."
+              : "The door is closed: no device comes in."}
+        </p>
+        <button type="submit" name="do" value={joining === "closed" ? "open" : "close"}>
+          {joining === "closed" ? "Let devices in" : "Let no more in"}
+        </button>
+      </form>
+      {devices.length === 0 ? null : devices.every(({ named }) => named) ? (
+        <ToTest data={data} />
+      ) : (
+        <Next href="/walk?step=name">Name them</Next>
+      )}
+      <ul class="walk-devices">
+        {conflicts.map((conflict) => (
+          <li key={conflict.address} class="walk-conflict needed">
+            <ConflictWords
+              conflict={conflict}
+              device={
+                <strong>
+                  <bdi>{conflict.title}</bdi>
+                </strong>
+              }
+              times={data}
+              from="walk"
+            />
+          </li>
+        ))}
+        {failed
+          .filter((one) => !conflicts.some(({ address }) => address === one.address))
+          .map(({ address, reason, remedy }) => (
+            <li key={address} class="walk-device needed">
+              <strong>{address} could not join:</strong> {reason}. {sentence(remedy)}
+            </li>
+          ))}
+        {started.map((address) => (
+          <li key={address} class="walk-device">
+            {address} is coming in…
+          </li>
+        ))}
+        {devices.toReversed().map((device) => (
+          <li key={device.address} class="walk-device">
+            <Facts device={device} times={data} />
+          </li>
+        ))}
+      </ul>
+      {devices.length > 0 && devices.every(({ named }) => named) ? (
+        <p>
+          <a class="walk-link" href="/walk?step=name">
+            Change a name or a room
+          </a>
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+/** Of a device that has not spoken. */
+function notYet({ later, heard_ms }: SetupVisitDevice, times: Times): string {
+  if (!later) return "not yet";
+  const heard = heard_ms === null ? "" : ` · last heard ${momentText(heard_ms, times)}`;
+  return `tells later, when it is asked${heard}`;
+}
+
+function foundText(devices: readonly SetupVisitDevice[]): string {
+  if (devices.length === 0) return "Nothing has been found yet.";
+  const unnamed = devices.filter(({ named }) => !named).length;
+  return `${countText(devices.length)} found${unnamed === 0 ? "" : `, ${unnamed} without a name`}.`;
+}
+
+function Test(data: SetupVisitProps) {
+  const { devices, since_ms, locale, zone, now_ms } = data;
+  const { spoken, awaited } = visitTestOf(data);
+  const tones = useContext(TonesContext);
+  const [isLoud, setLoud] = useState(false);
+  const before = useRef(spoken.length);
+  useEffect(() => {
+    if (isLoud && spoken.length > before.current) tones?.play();
+    before.current = spoken.length;
+  }, [spoken.length, isLoud, tones]);
+  const times = { locale, zone, now_ms };
+  return (
+    <>
+      <Where data={data}>walk and test</Where>
+      <h1 aria-live="polite">
+        {awaited.length === 0 && devices.length > 0
+          ? "Every device has spoken."
+          : `${spoken.length} of ${spoken.length + awaited.length} have spoken.`}
+      </h1>
+      <p>Walk past each sensor, open each door once, and use each of the others.</p>
+      <button
+        type="button"
+        aria-pressed={isLoud}
+        onClick={() => {
+          tones?.allow();
+          setLoud(true);
+        }}
+      >
+        {isLoud ? "A tone tells of each" : "Sound a tone for each"}
+      </button>
+      <ul class="walk-devices">
+        {byRoom(devices).map((device) => {
+          const { address, room, spoke_ms } = device;
+          const has = spoken.includes(device);
+          return (
+            <li key={address} class={has ? "walk-device spoken" : "walk-device"}>
+              <strong>
+                <span class="walk-tick" aria-hidden="true">
+                  {has ? "✓" : "○"}
+                </span>
+                <bdi>{titleOf(device)}</bdi>
+              </strong>
+              <span>
+                {room === null ? "" : `${room} · `}
+                {has && spoke_ms !== null ? `spoke at ${clockText(spoke_ms, times)}` : notYet(device, times)}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      <Next href={`/walk?step=record&since=${since_ms}`}>To the record</Next>
+    </>
+  );
+}
+
+/** The acceptance record: printed on A4, and signed. */
+export function AcceptanceRecord(data: SetupVisitProps) {
+  const { home, zone, version, timeKnown, devices, lines, troubles, upload, since_ms, now_ms, locale } = data;
+  const times = { locale, zone, now_ms };
+  const dateAndTime = (at_ms: number) => `${yearDateText(at_ms, times)}, ${clockText(at_ms, times)}`;
+  const { spoken, awaited } = visitTestOf(data);
+  const isRight = troubles.length === 0 && devices.length > 0 && awaited.length === 0;
+  return (
+    <article class="acceptance">
+      <Where data={data}>acceptance record</Where>
+      <h1>
+        {isRight
+          ? `${home === null ? "This home" : `Home ${home}`} is set up: ${countText(devices.length)}, all heard.`
+          : `${spoken.length} of ${countText(spoken.length + awaited.length)} spoke in the walk test${troubles.length === 0 ? "." : ", and something is to be mended."}`}
+      </h1>
+      {troubles.map(({ what, remedy }) => (
+        <p key={what} class="needed">
+          {what} {remedy}
+        </p>
+      ))}
+      <dl class="facts">
+        <dt>Home</dt>
+        <dd>{home ?? "without a number"}</dd>
+        <dt>Time of this record</dt>
+        <dd>
+          {dateAndTime(now_ms)} ({zone})
+        </dd>
+        <dt>Clock</dt>
+        <dd>{timeKnown ? "right" : "not known to be right yet: what is heard waits for it"}</dd>
+        <dt>Lintel</dt>
+        <dd>{version}</dd>
+        <dt>Upload</dt>
+        <dd>
+          {upload === null
+            ? "none is configured: everything stays in this box"
+            : `${upload.uploaded_ms === null ? "nothing has gone up yet" : `last ${dateAndTime(upload.uploaded_ms)}`}, to ${upload.url}`}
+        </dd>
+        {lines.map(({ room, sensors, metres, fault }) => (
+          <Fragment key={room}>
+            <dt>Line in {room}</dt>
+            <dd class={fault === null ? undefined : "needed"}>
+              {fault ?? `${sensors} sensors over ${numberText(metres, locale, 2)} m`}
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+      <section class="wide" tabIndex={0} aria-label="Devices">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Room</th>
+              <th scope="col">What</th>
+              <th scope="col">Signal</th>
+              <th scope="col">Battery</th>
+              <th scope="col">Walk test</th>
+            </tr>
+          </thead>
+          <tbody>
+            {byRoom(devices).map((device) => (
+              <tr key={device.address}>
+                <th scope="row">
+                  <bdi>{device.name}</bdi>
+                </th>
+                <td data-label="Room">{device.room ?? ""}</td>
+                <td data-label="What">
+                  <span>
+                    {kindText(device)}
+                    {device.model === null ? "" : `, ${device.model}`}{" "}
+                    <small>
+                      {device.address}
+                      {device.metres === null ? "" : `, at ${numberText(device.metres, locale, 2)} m`}
+                      {device.replaces === null ? "" : `, in place of ${device.replaces}`}
+                    </small>
+                  </span>
+                </td>
+                <td data-label="Signal">
+                  {device.linkquality === null ? "" : signalText(device.linkquality)}
+                </td>
+                <td data-label="Battery">
+                  {device.battery_percent === null ? "" : `${Math.round(device.battery_percent)} %`}
+                </td>
+                <td data-label="Walk test" class={awaited.includes(device) ? "needed" : undefined}>
+                  {awaited.includes(device) ? "not heard" : heardText(device, spoken, times)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      <p class="signature">Set up by, date</p>
+      <p class="on-screen">Print this page with the browser, on A4.</p>
+      {since_ms > 0 && awaited.length > 0 ? (
+        <p class="on-screen">
+          <a class="walk-link" href={`/walk?step=test&since=${since_ms}`}>
+            Go on with the walk test
+          </a>
+        </p>
+      ) : null}
+    </article>
+  );
+}
+
+/** When it spoke in the walk test, or when one that tells later was last heard. */
+function heardText(device: SetupVisitDevice, spoken: readonly SetupVisitDevice[], times: Times): string {
+  const { spoke_ms, heard_ms } = device;
+  if (spoken.includes(device)) return clockText(spoke_ms ?? 0, times);
+  return heard_ms === null ? "" : `tells later, heard ${momentText(heard_ms, times)}`;
+}

@@ -1,0 +1,113 @@
+import type { ComponentChildren } from "preact";
+import { signalText } from "../home/home-words.tsx";
+import type { FrameData } from "../site.ts";
+import { durationText, secondText, type Times } from "../time-text.ts";
+import type { SetupVisitData, SetupVisitDevice, SetupVisitStep } from "./setup-visit-data.ts";
+import { kindText, sentence } from "./setup-visit-words.ts";
+
+export type SetupVisitProps = SetupVisitData & FrameData;
+
+/** Devices that have spoken since the walk test began, and those that should and have not. */
+export function visitTestOf({ step, devices, since_ms }: SetupVisitProps): {
+  spoken: SetupVisitDevice[];
+  awaited: SetupVisitDevice[];
+} {
+  // A record without a walk test is one in which nothing has spoken.
+  const isTested = step === "test" || since_ms > 0;
+  const has = ({ spoke_ms }: SetupVisitDevice) => isTested && spoke_ms !== null && spoke_ms >= since_ms;
+  return {
+    spoken: devices.filter(has),
+    awaited: devices.filter((device) => !has(device) && !(device.later && isHeard(device))),
+  };
+}
+
+function isHeard({ heard_ms, overdue }: SetupVisitDevice): boolean {
+  return heard_ms !== null && !overdue;
+}
+
+/** Where in the walk one is: a home without curtain sensors has no line to measure. */
+export function Where({ data, children }: { data: SetupVisitProps; children: ComponentChildren }) {
+  const steps = stepsOf(data);
+  return (
+    <p class="where">
+      Step {steps.indexOf(data.step) + 1} of {steps.length} · {children}
+    </p>
+  );
+}
+
+function stepsOf({ devices, step }: SetupVisitProps): SetupVisitStep[] {
+  const hasLine = step === "line" || devices.some(isInLine);
+  return hasLine ? ["find", "name", "line", "test", "record"] : ["find", "name", "test", "record"];
+}
+
+/** A curtain sensor whose place is said here, and not in the configuration. */
+export function isInLine({ subtype, line }: SetupVisitDevice): boolean {
+  return subtype === "curtain" && line === null;
+}
+
+export function Next({ href, children }: { href: string; children: ComponentChildren }) {
+  return (
+    <p>
+      <a class="next" href={href}>
+        {children}
+      </a>
+    </p>
+  );
+}
+
+/** The way to the test, by the line where there is one to be measured; `measured`: it was looked at. */
+export function ToTest({ data, measured = false }: { data: SetupVisitProps; measured?: boolean }) {
+  const sensors = data.devices.filter(isInLine);
+  if (!measured && sensors.some(({ metres }) => metres === null))
+    return <Next href="/walk?step=line">Measure the line</Next>;
+  return (
+    <>
+      <Next href={`/walk?step=test&since=${data.now_ms}`}>Walk and test</Next>
+      {measured || sensors.length === 0 ? null : (
+        <p>
+          <a class="walk-link" href="/walk?step=line">
+            Change how far the curtain sensors are from each other
+          </a>
+        </p>
+      )}
+    </>
+  );
+}
+
+export function Facts({ device, times }: { device: SetupVisitDevice; times: Times }) {
+  const { named, spoke_ms, room, model, address, linkquality, replaces, overdue, heard_ms } = device;
+  const signal = linkquality === null || overdue ? null : signalText(linkquality);
+  const what = [
+    ...(named ? [`${kindText(device)}${room === null ? "" : ` in ${room}`}`] : []),
+    ...(model === null ? [] : [model]),
+  ];
+  return (
+    <div class="walk-facts">
+      <strong>
+        <bdi>{titleOf(device)}</bdi>
+      </strong>
+      {overdue && heard_ms !== null ? (
+        <span class="needed">Not heard for {durationText(times.now_ms - heard_ms)}</span>
+      ) : null}
+      {signal === null ? null : (
+        <span class={signal === "weak" ? "needed" : undefined}>
+          Signal {signal}
+          {signal === "weak" ? ": bring it, or the stick, nearer" : ""}
+        </span>
+      )}
+      {what.length === 0 ? null : <span>{what.join(" · ")}</span>}
+      {named || spoke_ms === null ? null : <span>It spoke at {secondText(spoke_ms, times)}</span>}
+      {replaces === null ? null : (
+        <span>
+          in place of <bdi>{replaces}</bdi>
+        </span>
+      )}
+      <span class="address">{address}</span>
+    </div>
+  );
+}
+
+/** The words that are read first: its name, or what it is as long as nobody has named it. */
+export function titleOf(device: SetupVisitDevice): string {
+  return device.named ? device.name : sentence(kindText(device)).replace(/\.$/, "");
+}

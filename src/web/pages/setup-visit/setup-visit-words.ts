@@ -1,0 +1,55 @@
+import type { OpenJoining } from "../../../domain/joining-state.ts";
+import { clockText, durationText, type Times } from "../time-text.ts";
+import type { SetupVisitDevice } from "./setup-visit-data.ts";
+
+/** Kind of a device in words. */
+export function kindText({ kind, subtype }: Pick<SetupVisitDevice, "kind" | "subtype">): string {
+  if (kind === "pillboxes") return "pill box";
+  if (kind === "scales") return "scale";
+  if (kind === "watches") return "watch";
+  return sensors[subtype] ?? "sensor";
+}
+
+const sensors: Readonly<Record<string, string>> = {
+  wall: "motion sensor",
+  door: "door sensor",
+  curtain: "curtain sensor",
+};
+
+export function countText(devices: number): string {
+  return devices === 1 ? "1 device" : `${devices} devices`;
+}
+
+/** The name of a device where its room is enough: `Kitchen door`. */
+export function nameInRoom(room: string, device: Pick<SetupVisitDevice, "kind" | "subtype">): string {
+  const word = kindText(device).replace(/^(motion|door|curtain) sensor$/, "$1");
+  return `${room} ${word}`;
+}
+
+/** A sentence of a line of an error. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
+}
+
+/** Devices in the order in which one walks: room by room. */
+export function byRoom(devices: readonly SetupVisitDevice[]): SetupVisitDevice[] {
+  const of = ({ room, name }: SetupVisitDevice) => [room ?? "\uffff", name].join("\n");
+  return devices.toSorted((one, other) => of(one).localeCompare(of(other)));
+}
+
+/** Until when devices are let in, and who said so where that was not here; without a known time how long that still is. */
+export function openedText(
+  { by, until_ms }: OpenJoining,
+  of: Times & { readonly timeKnown: boolean },
+): string {
+  const left_ms = until_ms - of.now_ms;
+  const left = left_ms < 60_000 ? "less than a minute" : `about ${durationText(left_ms + 30_000)}`;
+  const when = of.timeKnown ? `until ${clockText(until_ms, of)}, for ${left} more` : `for ${left} more`;
+  return `Devices are let in ${when}${openers[by]}.`;
+}
+
+const openers: Readonly<Record<OpenJoining["by"], string>> = {
+  page: "",
+  command: ": lintel pair runs on the gateway",
+  button: ": somebody pressed the button on the box",
+};

@@ -1,0 +1,47 @@
+import { faultTexts, type SignIn } from "./sign-in-faults.ts";
+
+/**
+ * The way in: a token of `lintel token create`, or a link that has one.
+ *
+ * @param props.other whether a link was opened by somebody who is signed in already
+ */
+export function SignInPage({ fault, next, other = false }: SignIn & { other?: boolean }) {
+  return (
+    <main class="sign-in">
+      <h1>Sign in</h1>
+      <form method="post" action="/sign-in">
+        <input type="hidden" name="next" value={next} />
+        {other ? (
+          <p role="status">
+            You are signed in here already. This link has another token: sign in with that one instead?
+          </p>
+        ) : null}
+        <label for="token">Access token</label>
+        <input
+          id="token"
+          name="token"
+          type="password"
+          autocomplete="current-password"
+          required
+          aria-describedby="help"
+          aria-invalid={fault !== undefined}
+        />
+        {fault === undefined ? null : (
+          <p class="fault" role="alert">
+            {faultTexts[fault]}
+          </p>
+        )}
+        <button type="submit">Sign in</button>
+        {other ? (
+          <p>
+            <a href={next}>Stay signed in as before</a>
+          </p>
+        ) : null}
+        <p id="help">
+          Whoever looks after this server gives you a token, or a link that signs in by itself. They make both
+          with <code>lintel token create NAME --link</code>.
+        </p>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,194 @@
+import type { TimeSpan } from "../../base/time.ts";
+import type { WalkingLine } from "../../config/walking-line.ts";
+import type { FleetHome } from "../../domain/fleet-home.ts";
+import type { Conflict } from "../../domain/identity.ts";
+import type { SetupVisitState } from "../../domain/joining-state.ts";
+import type { CoverageInterval, Store, Token } from "../../store/store.ts";
+import type { VisibleStore } from "../../store/visible-store.ts";
+import type { CostName } from "../server/request-costs.ts";
+
+/** A server as its pages know it: its store, and what no store knows. */
+export interface Site {
+  readonly role: "gateway" | "central";
+  readonly store: Store;
+  readonly version: string;
+  /** At a gateway its home, by number; undefined where nobody has told. */
+  readonly home?: number | undefined;
+  /** The path that the newest version of the interface is below: `/v0.9`. */
+  readonly api: string;
+  /** IANA name of the time zone of a home; at a gateway of its own. */
+  zoneOf(home: number | undefined): Promise<string>;
+  /** At central all homes together. */
+  readonly fleet?: Fleet;
+  /** Where the readings of a home go; absent: they stay here, and nothing else is known. */
+  keepingOf?(home: number | undefined): Promise<Keeping>;
+  /** Faults of the box itself or of its way to central that somebody should mend, worst first; absent: none is known. */
+  troublesOf?(home: number | undefined): Promise<readonly Trouble[]>;
+  /** Stretches of time in which the clock was wrong by an unknown amount, in order; absent: none is known. */
+  doubtsOf?(home: number | undefined): Promise<readonly TimeSpan[]>;
+  /** At a gateway. */
+  readonly walk?: SetupVisit;
+  /** Lines of curtain sensors on which walking speed is measured. */
+  readonly walking?: readonly WalkingLine[];
+}
+
+/** Setting up a home, with a phone in hand (src/gateway/joining/setup-visit.ts). */
+export interface SetupVisit {
+  /** Grows with each change of the state. */
+  readonly changes: number;
+  readonly state: SetupVisitState;
+  /** The clock of the box is known to be right. */
+  readonly isTimeKnown: boolean;
+  /** Devices that claim to be another one, and wait for a person. */
+  readonly conflicts: readonly Conflict[];
+  open(): void;
+  close(): Promise<void>;
+  name(address: string, written: { name: string; room: string }): Promise<boolean>;
+  measure(address: string, written: string): Promise<boolean>;
+  replace(old: string, address: string): Promise<boolean>;
+  /** Answers the conflict at an address that began then; any other stays. */
+  settle(
+    seen: { address: string; first_ms: number },
+    answer: "accepted" | "refused",
+    by: string,
+  ): Promise<void>;
+}
+
+/** Where readings go, and how long they stay. */
+export interface Keeping {
+  /** A server that a gateway sends them to, each night at a time of day, as `02:00`; without one, now and then. */
+  readonly upload?: { readonly url: string; readonly at?: string | undefined } | undefined;
+  /** When they were last sent on from a gateway, or last came to central, unix milliseconds. */
+  readonly uploaded_ms?: number | undefined;
+  /** Days of readings that stay on a gateway; absent: all. */
+  readonly keep_days?: number | undefined;
+}
+
+/** A fault, and what to do about it: a sentence each, or the remedy within the first. */
+export interface Trouble {
+  readonly what: string;
+  readonly remedy?: string;
+  /** While it lasts nothing that is heard has a date: a device may have been heard, and nothing be known of it. */
+  readonly undated?: boolean;
+}
+
+/** A request for a page by somebody who is signed in. */
+export interface Asked {
+  readonly site: Site;
+  /** The store, cut to what the token may see. */
+  readonly store: VisibleStore;
+  readonly token: Token;
+  /** Where the browser found this server: `http://127.0.0.1:8080`. */
+  readonly origin: string;
+  /** Values in the path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The language that dates and numbers are written in, a BCP 47 tag. */
+  readonly locale: string;
+  readonly now_ms: number;
+}
+
+/**
+ * Finds what a page shows. The data is plain JSON: it stands in the document beside the markup that its component makes of it, and comes again by itself
+ * where the page is live.
+ *
+ * @throws HttpError where there is no such thing, or the token may not see it
+ */
+export type Show<Data> = (asked: Asked) => Promise<ShownPage<Data>>;
+
+export interface ShownPage<Data> {
+  /** For the browser's tab and its history. */
+  readonly title: string;
+  /** Addresses of what its script asks for at once: browsers are told of them before there is a script. */
+  readonly plots?: readonly string[];
+  /** The drawings on it (`parts/plots-and-tones.ts`): browsers are told of the scripts that make them, too. */
+  readonly drawings?: readonly ("raster" | "curve")[];
+  readonly data: Data & FrameData;
+}
+
+/** The data of the frame around every page. */
+export interface FrameData {
+  readonly locale: string;
+  /** When the data was found, unix milliseconds. */
+  readonly now_ms: number;
+  /** Where the reader is, the outermost first: links to the pages above this one. */
+  readonly trail: readonly { readonly href: string; readonly text: string }[];
+}
+
+/** All homes of a central, and what has arrived of them. `homes` names those whose data is asked for: whoever asks leaves out what the token may not see. */
+export interface Fleet {
+  /** State of each home that has ever sent anything, in order of number; of all where none are named. It may be some seconds old. */
+  homes(of: readonly number[] | undefined): Promise<readonly FleetHome[]>;
+  /** Days of homes from one on (days since 1970, by the home's calendar), in the order in which homes are named. */
+  nights(homes: readonly number[], from_day: number): Promise<readonly HomeArrivals[]>;
+  /** Devices in these homes as far as it is known how they were covered, unix milliseconds. */
+  coverageIn(
+    homes: readonly number[],
+    during: { readonly start_ms: number; readonly stop_ms: number },
+  ): Promise<readonly DeviceCoverage[]>;
+}
+
+export interface HomeArrivals {
+  readonly home: number;
+  readonly first_day: number | undefined;
+  readonly days: readonly {
+    readonly day: number;
+    /** When all that the gateway had at some moment of this day was first here. */
+    readonly arrived_ms?: number;
+    readonly differing: number;
+  }[];
+}
+
+export interface DeviceCoverage {
+  readonly home: number;
+  readonly start_ms: number;
+  readonly stop_ms: number;
+  readonly uncovered: readonly CoverageInterval[];
+}
+
+/** The gateway of a home as central knows it: null where it has sent nothing yet; undefined at the gateway itself, and of no home. */
+export type SentBy = FleetHome | null | undefined;
+
+export async function sentBy(
+  { fleet }: { readonly fleet?: Fleet },
+  home: number | undefined,
+): Promise<SentBy> {
+  if (fleet === undefined || home === undefined) return undefined;
+  return (await fleet.homes([home]))[0] ?? null;
+}
+
+/**
+ * Every page for who is signed in: where each role has it, in Elysia's form, and whether its data is sent again when something has changed. The pages themselves are
+ * loaded when one is asked for (`page-document.tsx`).
+ */
+export const paths = {
+  homes: { central: "/", cost: "heavy", live: false },
+  home: { gateway: "/", central: "/homes/:home", cost: "heavy", live: true },
+  device: { gateway: "/devices/:kind/:name", central: "/devices/:kind/:name", cost: "heavy", live: true },
+  "setup-visit": { gateway: "/walk", cost: "light", live: true },
+  recorded: { gateway: "/recorded", central: "/homes/:home/recorded", cost: "light", live: false },
+} as const satisfies Record<string, PagePaths>;
+
+export type PageName = keyof typeof paths;
+
+type PagePaths = { readonly [Role in Site["role"]]?: string } & {
+  readonly cost: CostName;
+  readonly live: boolean;
+};
+
+/** The pages of a role, and where they are there. */
+export function pathsOf(
+  role: Site["role"],
+): { name: PageName; path: string; cost: CostName; live: boolean }[] {
+  const all = Object.entries(paths) as [PageName, PagePaths][];
+  return all.flatMap(([name, { [role]: path, cost, live }]) =>
+    path === undefined ? [] : [{ name, path, cost, live }],
+  );
+}
+
+/** The way from the first page to the page of a home; at central to all homes where it is not known which. */
+export function trailTo(role: Site["role"], home: number | undefined): FrameData["trail"] {
+  if (role === "gateway") return [{ href: "/", text: home === undefined ? "Home" : `Home ${home}` }];
+  const all = { href: "/", text: "All homes" };
+  return home === undefined ? [all] : [all, { href: `/homes/${home}`, text: `Home ${home}` }];
+}

@@ -1,0 +1,175 @@
+import { day_ms, hour_ms } from "../../base/time.ts";
+
+/** How times are written on a page: its language, the time zone of its home (IANA), and the moment it was made. */
+export interface Times {
+  readonly locale: string;
+  readonly zone: string;
+  readonly now_ms: number;
+}
+
+/** Time of day: `07:14`. */
+export function clockText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+}
+
+/** Time of day for what has just happened: `07:14:05`. */
+export function secondText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+}
+
+/** Date: `Tuesday 3 November`. */
+export function dateText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { weekday: "long", day: "numeric", month: "long" });
+}
+
+/** Date with its year: `Tuesday 3 November 2026`. */
+export function yearDateText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+}
+
+/** Date without its weekday: `3 Nov`. */
+export function monthDateText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { day: "numeric", month: "short" });
+}
+
+/** Month of the calendar: `Nov`. */
+export function monthText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { month: "short" });
+}
+
+/** Date where there is little room: `Tue 3`. */
+export function shortDateText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { weekday: "short", day: "numeric" });
+}
+
+/** Date of a calendar, `2026-11-03`, where there is little room, in any zone: `3 Nov`. */
+export function calendarText(date: string, locale: string): string {
+  return written(Date.parse(date), { locale, zone: "UTC", now_ms: 0 }, { day: "numeric", month: "short" });
+}
+
+/** Day of the week: `Tuesday`. */
+export function weekdayText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { weekday: "long" });
+}
+
+/** Everything there is to say of a moment, for who wants it exactly: `Tuesday 3 November 2026, 07:14:09 GMT-8`. */
+export function exactText(at_ms: number, times: Times): string {
+  return written(at_ms, times, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+    timeZoneName: "short",
+  });
+}
+
+/** Time of day to the millisecond: `07:14:05.250`. */
+export function preciseClockText(at_ms: number, times: Times): string {
+  return written(at_ms, times, preciseClock);
+}
+
+/** A moment to the millisecond, with the distance from GMT: `Tuesday 3 November 2026, 07:14:05.250 GMT-08:00`. */
+export function preciseText(at_ms: number, times: Times): string {
+  const date = { weekday: "long", day: "numeric", month: "long", year: "numeric" } as const;
+  return written(at_ms, times, { ...date, ...preciseClock, timeZoneName: "longOffset" });
+}
+
+const preciseClock = {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hourCycle: "h23",
+} as const;
+
+/** A past moment as somebody would say it on that day: `11:02`, `yesterday 21:10`, `Saturday 21:10`, `Tuesday 3 November`. */
+export function momentText(at_ms: number, times: Times): string {
+  const days = daysBack(at_ms, times);
+  if (days === 0) return clockText(at_ms, times);
+  if (days === 1) return `yesterday ${clockText(at_ms, times)}`;
+  if (days > 0 && days < 7) return `${weekdayText(at_ms, times)} ${clockText(at_ms, times)}`;
+  return dateText(at_ms, times);
+}
+
+/** The day of a past moment as somebody would say it: `today`, `yesterday`, `Sunday`, `Tuesday 3 November`. */
+export function dayText(at_ms: number, times: Times): string {
+  const days = daysBack(at_ms, times);
+  if (days === 0) return "today";
+  if (days === 1) return "yesterday";
+  return days > 0 && days < 7 ? weekdayText(at_ms, times) : dateText(at_ms, times);
+}
+
+/** How long ago: `now`, `5 minutes ago`, `2 days ago`. */
+export function agoText(at_ms: number, { now_ms }: Pick<Times, "now_ms">): string {
+  const ago_ms = now_ms - at_ms;
+  return ago_ms < minute_ms ? "now" : `${durationText(ago_ms)} ago`;
+}
+
+/** A length of time in whole units: `5 minutes`, `1 hour`, `2 days`, `3 weeks`. */
+export function durationText(length_ms: number): string {
+  const { name, unit_ms } = units.find(({ least_ms }) => length_ms >= least_ms) ?? minutes;
+  const count = Math.max(1, Math.floor(length_ms / unit_ms));
+  return `${count} ${name}${count === 1 ? "" : "s"}`;
+}
+
+/** A number with its digits grouped as the language has it. */
+export function numberText(value: number, locale: string, digits = 0): string {
+  return formerOf(`${locale} ${digits}`, () => {
+    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    return new Intl.NumberFormat(locale, options);
+  }).format(value);
+}
+
+const minute_ms = 60_000;
+const minutes = { name: "minute", unit_ms: minute_ms, least_ms: 0 };
+/** The largest first; each is used from so many milliseconds on. */
+const units: readonly (typeof minutes)[] = [
+  { name: "week", unit_ms: 7 * day_ms, least_ms: 14 * day_ms },
+  { name: "day", unit_ms: day_ms, least_ms: 2 * day_ms },
+  { name: "hour", unit_ms: hour_ms, least_ms: hour_ms },
+];
+
+/** How many midnights of the zone lie between a moment and now; negative where it is in the future. */
+function daysBack(at_ms: number, times: Times): number {
+  return dayNumber(times.now_ms, times) - dayNumber(at_ms, times);
+}
+
+/** The days of the calendar of a zone, counted. */
+function dayNumber(at_ms: number, { zone }: Times): number {
+  // In a form that can be taken apart, whatever the language of the page.
+  const parts = { year: "numeric", month: "2-digit", day: "2-digit" } as const;
+  return Math.round(
+    Date.parse(`${written(at_ms, { locale: "en-CA", zone, now_ms: 0 }, parts)}T00:00Z`) / day_ms,
+  );
+}
+
+function written(at_ms: number, { locale, zone }: Times, options: Intl.DateTimeFormatOptions): string {
+  const name = `${locale} ${zone} ${Object.entries(options).flat().join()}`;
+  return formerOf(name, () => new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })).format(at_ms);
+}
+
+/** Several things in a sentence: `a, b and c`. */
+export function listText(texts: readonly string[], locale: string): string {
+  // The words are English, whatever the language of numbers and dates.
+  const english = locale.startsWith("en") ? locale : "en";
+  return new Intl.ListFormat(english, { type: "conjunction" }).format(texts);
+}
+
+/** Formatters take long to make, and some kilobytes each. */
+function formerOf<Former>(name: string, make: () => Former): Former {
+  const known = formers.get(name) as Former | undefined;
+  if (known !== undefined) return known;
+  if (formers.size >= formers_max) formers.clear();
+  const former = make();
+  formers.set(name, former);
+  return former;
+}
+const formers = new Map<string, unknown>();
+const formers_max = 32;
+
+/** By the number of a door of a pill box. The words of readings are made at the server alone: the table of series is much for a browser. */
+export const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];

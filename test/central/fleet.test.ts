@@ -1,0 +1,254 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { SystemClock } from "../../src/base/clock.ts";
+import { hour_ms } from "../../src/base/time.ts";
+import { AlertKeeper } from "../../src/central/fleet/alert-keeper.ts";
+import { fleetOf, upload_overdue_ms } from "../../src/central/fleet/fleet.ts";
+import type { FleetHome } from "../../src/domain/fleet-home.ts";
+import { itemStatus } from "../../src/domain/records/item.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import { givenNamesBytes, givenNamesFile } from "../../src/store/inventory/given-names.ts";
+import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
+import type { GatewayReport } from "../../src/transfer/protocol.ts";
+import { needsVisit, toBring, whyOf } from "../../src/web/pages/home/home-needs.ts";
+import { events, take } from "../store/central-sample.ts";
+import { item, keptLog, sensor, start_ms, temporaryDirectory } from "../store/sample.ts";
+import { SimulatedGateway, wellReport } from "../store/simulated-gateway.ts";
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let store: CentralStore;
+const { log } = keptLog();
+const clock = new SystemClock();
+
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  store = await openCentralStore({ directory: directory.path, clock, log });
+});
+
+afterEach(async () => {
+  await store.close();
+  directory[Symbol.dispose]();
+});
+
+const well = wellReport({ version: "0.1.0", now_ms: start_ms, timezone: "Europe/Berlin", last_seq: 5 });
+
+const conflict = {
+  address: sensor(1).address,
+  known: "wirelesssensors, wall, 3041, without a key, heard by zigbee",
+  claimed: "wirelesssensors, door, 3010, without a key, heard by zigbee",
+  why: "its model is 3041, and now it says 3010",
+  first_ms: start_ms,
+  last_ms: start_ms,
+  count: 3,
+};
+
+test("a home that uploaded last night and whose items are heard needs nothing", async () => {
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms });
+  expect(await home(start_ms + hour_ms)).toMatchObject({
+    homeid: 12,
+    version: "0.1.0",
+    last_upload_ms: start_ms,
+    last_report_ms: start_ms,
+    backlog: 0,
+    clock_offset_ms: 0,
+    disk_free_bytes: 20e9,
+    disk_written_a_day_bytes: null,
+    disk_life_used_percent: null,
+    disk_worn: null,
+    temperature_c: null,
+    power_low: null,
+    items: 1,
+    silent: [],
+    low_batteries: [],
+    needs: [],
+  });
+});
+
+test.each([
+  ["a gateway that has not uploaded for two nights", {}, {}, upload_overdue_ms + 1, "upload_overdue"],
+  ["a clock a year ahead", { now_ms: start_ms + 365 * 24 * hour_ms }, {}, 0, "clock_wrong"],
+  ["a clock two minutes behind", { now_ms: start_ms - 120_000 }, {}, 0, "clock_wrong"],
+  ["a disk that is nearly full", { disk_free_bytes: 100e6 }, {}, 0, "disk_nearly_full"],
+  ["a weak power supply", { machine: { power_low: true } }, {}, 0, "power_low"],
+  [
+    "one that was weak yesterday",
+    { machine: { power_low: false, power_low_ms: start_ms - 24 * hour_ms } },
+    {},
+    0,
+    "power_low",
+  ],
+  ["an eMMC at its end", { machine: { life_used_percent: 100 } }, {}, 0, "disk_worn"],
+  ["a box in the sun", { machine: { temperature_c: 84.5 } }, {}, 0, "gateway_hot"],
+  ["days that differ", { differing_days: 2 }, {}, 0, "data_differ"],
+  ["an item silent while its driver listened", {}, { last_ms: start_ms + 5 * hour_ms }, 0, "item_silent"],
+  ["a battery at 10 %", {}, { battery_percent: 10 }, 0, "battery_low"],
+  ["a coin cell at 2.4 V", {}, { battery_mv: 2400 }, 0, "battery_low"],
+] as const)("%s is told", async (_, report, state, later_ms, type) => {
+  await told(12, report, { heard_ms: start_ms, last_ms: start_ms, ...state });
+  const { needs } = await home(start_ms + later_ms);
+  expect(needs.map((need) => need.type)).toEqual([type]);
+});
+
+test("a machine that is not well is a reason to go there, in words, with what to bring", async () => {
+  const machine = { power_low: true, spare_low: true, temperature_c: 84.5 };
+  await told(12, { machine }, { heard_ms: start_ms, last_ms: start_ms });
+  const found = await home(start_ms);
+  expect(needsVisit(found)).toBe(true);
+  expect(whyOf(found).map(({ text }) => text)).toEqual([
+    "the power supply of the gateway is too weak",
+    "the memory card of the gateway is nearly worn out",
+    "the gateway is too hot: 85 °C",
+  ]);
+  expect(toBring(found)).toEqual(["a power supply and a short cable for the gateway", "a new memory card"]);
+});
+
+test("a device under a known address is a reason to go there, with the commands that settle it", async () => {
+  const { address, why } = conflict;
+  const second = { ...conflict, address: sensor(2).address };
+  const heard = { heard_ms: start_ms, last_ms: start_ms };
+  await told(12, { conflicts: [conflict, second] }, heard);
+  const found = await home(start_ms);
+  expect(found.conflicts).toEqual([conflict, second]);
+  expect(found.needs).toEqual([
+    {
+      type: "identity_conflict",
+      message: `Another device says that it is ${address}: ${why}. Nothing is recorded of it. At the gateway of home 12: lintel items accept ${address} if it was reset or replaced, else lintel items refuse ${address}; lintel items conflicts shows 1 more there`,
+    },
+  ]);
+  expect(needsVisit(found)).toBe(true);
+  expect(whyOf(found)).toEqual([
+    {
+      text: `another device says that it is ${address} (${why}): accept or refuse it at the gateway with lintel items, and 1 more`,
+    },
+  ]);
+  // What goes on all the time does not change the alert.
+  await told(12, { conflicts: [{ ...conflict, last_ms: start_ms + 1, count: 90 }, second] }, heard);
+  expect((await home(start_ms)).needs).toEqual([...found.needs]);
+});
+
+test("an item that is decommissioned needs nobody, silent and with an empty battery as it is", async () => {
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms + 5 * hour_ms, battery_percent: 3 });
+  await take(store, item(1, { currenthomeid: 12, currenthomestart: 1, ...itemStatus.decommissioned }));
+  expect(await home(start_ms)).toMatchObject({ needs: [], silent: [], low_batteries: [] });
+});
+
+test("an item that was replaced in its home needs nobody, and is listed as long as the inventory has it there", async () => {
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms + 5 * hour_ms, battery_percent: 3 });
+  expect((await home(start_ms)).needs).toHaveLength(2);
+  const { address } = sensor(9);
+  const name = { kind: "wirelesssensors", name: "Hall", address, replaces: sensor(1).address } as const;
+  await store.putBackup(12, givenNamesFile, givenNamesBytes([{ ...name, given_ms: start_ms }]));
+  const nothing = { needs: [], silent: [], low_batteries: [] };
+  const { typename, itemname } = item(1);
+  const replaced = [{ typename, itemname, by: address, at_ms: start_ms }];
+  expect(await home(start_ms)).toMatchObject({ ...nothing, replaced });
+  await take(store, item(1, { currenthomeid: 12, currenthomestart: 1, ...itemStatus.decommissioned }));
+  expect(await home(start_ms)).toMatchObject({ ...nothing, replaced: [] });
+});
+
+test("a home lists the readings that are still on its gateway", async () => {
+  await told(12, { last_seq: 105 }, { heard_ms: start_ms, last_ms: start_ms });
+  expect(await home(start_ms)).toMatchObject({ backlog: 100 });
+});
+
+test("what a home needs is among the alerts of who lives there, until it is mended", async () => {
+  const subjects = [7, 8, 9].map((subjectid) => ({ type: "subjects", record: subject(subjectid) }) as const);
+  const enrollments = [
+    enrolled(7, { homeid: 12, stop: null }),
+    enrolled(8, { homeid: 12, stop: 1_700_000_000 }),
+    enrolled(9, { homeid: 15, stop: null }),
+  ].map((record) => ({ type: "project_enrollments", record }) as const);
+  const own = { subjectid: 7, alerttypeid: 3, alerttypename: "Visit", alertmessage: "Key is under the mat" };
+  await store.importRecords([[...subjects, ...enrollments, { type: "alerts", record: own }]]);
+  await told(12, { disk_free_bytes: 1e6 }, { heard_ms: start_ms, last_ms: start_ms });
+  const keeper = new AlertKeeper({
+    store,
+    clock: { ...clock, now: () => ({ ...clock.now(), unix_ms: start_ms }), after: clock.after },
+    log,
+  });
+  await keeper.look();
+  expect(await store.recordsOf("alerts", 7)).toEqual([
+    own,
+    {
+      subjectid: 7,
+      alerttypeid: 90_004,
+      alerttypename: "Disk nearly full",
+      alertmessage: "The disk of the gateway of home 12 is nearly full",
+    },
+  ]);
+  expect(await store.recordsOf("alerts", 8)).toEqual([]);
+  expect(await store.recordsOf("alerts", 9)).toEqual([]);
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms });
+  await keeper.look();
+  expect(await store.recordsOf("alerts", 7)).toEqual([own]);
+});
+
+interface Told {
+  readonly heard_ms: number;
+  /** Until when its driver listened. */
+  readonly last_ms: number;
+  readonly battery_percent?: number;
+  readonly battery_mv?: number;
+}
+
+/** A home with one sensor uploads five readings and reports. */
+async function told(
+  homeid: number,
+  report: Partial<GatewayReport>,
+  { last_ms, ...state }: Told,
+): Promise<void> {
+  const gateway = new SimulatedGateway(homeid, `home ${homeid}`).add(...events(1, 5));
+  const sender = { home: homeid, at_ms: start_ms };
+  if ((await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [homeid] })).length === 0) {
+    await take(store, item(1, { currenthomeid: homeid, currenthomestart: 1 }));
+    await store.receive(gateway.all(), sender);
+  }
+  await store.noteReport(
+    gateway.report(
+      {
+        devices: [sensor(1)],
+        listeners: [{ name: "zigbee", first_ms: start_ms - hour_ms, last_ms }],
+        states: [{ device: 0, first_ms: start_ms - hour_ms, listener: "zigbee", ...state }],
+      },
+      { ...well, ...report },
+    ),
+    sender,
+  );
+}
+
+async function home(now_ms: number): Promise<FleetHome> {
+  const homes = await fleetOf(store, now_ms);
+  expect(homes).toHaveLength(1);
+  return homes[0] as FleetHome;
+}
+
+function subject(subjectid: number): Record<string, unknown> {
+  return {
+    subjectid,
+    subjectname: `S${subjectid}`,
+    titleid: null,
+    titlename: null,
+    lname: null,
+    fname: null,
+    oadc: null,
+    email: null,
+    genderid: null,
+    gendername: null,
+    dob: null,
+    dod: null,
+  };
+}
+
+function enrolled(
+  subjectid: number,
+  where: { homeid: number; stop: number | null },
+): Record<string, unknown> {
+  return {
+    subjectid,
+    projectid: 1,
+    projectname: null,
+    statename: null,
+    stateid: null,
+    start: 1_600_000_000,
+    ...where,
+  };
+}

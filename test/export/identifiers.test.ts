@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TSchema } from "@sinclair/typebox";
+import { parquetReadObjects } from "hyparquet";
+import { identifiedBy } from "../../src/domain/records/record-field.ts";
+import { type RecordType, recordTable, recordTypes } from "../../src/domain/records/record-table.ts";
+import { type DownloadOptions, download } from "../../src/export/download.ts";
+import { Pseudonyms } from "../../src/export/pseudonyms.ts";
+import { standardNames } from "../../src/export/standards/standards.ts";
+import { formatNames } from "../../src/export/table-file.ts";
+import { now_ms, reading, type Serving, serve } from "../web/api/serving.ts";
+import { pillbox, sensor } from "./filled.ts";
+import { downloadOptions } from "./options.ts";
+
+/** Numbers of records that name somebody: no other number here has these digits. */
+const ids: Readonly<Record<string, number>> = {
+  subjectid: 9_876_540_001,
+  homeid: 9_876_540_002,
+  currenthomeid: 9_876_540_002,
+  itemid: 9_876_540_003,
+};
+const born_s = Date.UTC(1931, 1, 3) / 1000;
+/** Every text and number that may stand in no package without identifiers. */
+const marks: string[] = [...new Set(Object.values(ids)), born_s, "1931-02-03"].map(String);
+let serving: Serving;
+let directory: string;
+
+function mark(name: string): string {
+  const text = `Mark${marks.length}x${name.replaceAll(/[^A-Za-z]/g, "")}x`;
+  marks.push(text);
+  return text;
+}
+
+/** A value for a field, with a mark wherever a text can have one, and a number of its own wherever one names somebody. */
+function valueIn(type: RecordType, name: string, schema: TSchema): unknown {
+  const who = identifiedBy(schema);
+  if (name in ids) return ids[name];
+  if (name === "dob" || name === "dod") return born_s;
+  const fixed: Record<string, unknown> = {
+    typename: type === "items" ? "wirelesssensors" : undefined,
+    typeid: type === "items" ? 2 : undefined,
+    activename: "Active",
+    statusname: type === "items" ? "Assigned" : undefined,
+    macaddress: type === "items" ? sensor(0).address : undefined,
+    item: ids["itemid"],
+  };
+  if (fixed[name] !== undefined) return fixed[name];
+  const choices: readonly TSchema[] = schema["anyOf"] ?? [schema];
+  const text = choices.find((choice) => choice["type"] === "string");
+  if (text !== undefined) return text["pattern"] === undefined ? mark(`${type}${name}`) : "3600";
+  if (choices.some((choice) => choice["type"] === "boolean")) return true;
+  if (who === "person") {
+    marks.push(String(9_876_541_000 + marks.length));
+    return Number(marks.at(-1));
+  }
+  return 1;
+}
+
+beforeAll(async () => {
+  serving = await serve({ home: ids["homeid"] ?? 0 });
+  marks.push(sensor(0).address, pillbox.address);
+  const records = recordTypes.map((type) => ({
+    type,
+    record: Object.fromEntries(
+      Object.entries(recordTable[type].schema.properties as Record<string, TSchema>).map(([name, schema]) => [
+        name,
+        valueIn(type, name, schema),
+      ]),
+    ),
+  }));
+  expect((await serving.store.importRecords([records])).clashes).toEqual([]);
+  await serving.store.append([
+    reading(sensor(0), "wirelesssensor_events", now_ms - 60_000, { event: 1 }),
+    reading(sensor(0), "wirelesssensor_measures", now_ms - 60_000, {
+      quantity: mark("quantity"),
+      value: 1,
+      unit: mark("unit"),
+    }),
+    reading(sensor(0), "wirelesssensor_measures", now_ms - 50_000, {
+      quantity: "temperature",
+      value: 21,
+      unit: "°C",
+    }),
+    reading(pillbox, "pillbox_status", now_ms - 60_000, {
+      devicestamp: 1_700_000_000,
+      voltage: 3_100,
+      powersource: "battery",
+      eventcount: 12,
+      batteryseconds: mark("batteryseconds"),
+      firmwarerevsion: mark("firmware"),
+      macaddress: mark("macaddress"),
+      nextpanicstart: 1_700_000_100,
+      nextpanicstop: 1_700_000_200,
+    }),
+  ]);
+  const facts = { description: "wall motion sensor" };
+  const states = [{ device: sensor(0), heard_ms: now_ms - 50_000, listener: "radio", facts }];
+  await serving.store.append([], { states });
+  directory = await mkdtemp(join(tmpdir(), "lintel-identifiers-"));
+});
+afterAll(async () => {
+  await serving[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function fetched(into: string, more: Partial<DownloadOptions>) {
+  const { url } = serving.api;
+  const token = serving.tokens.read;
+  return download(downloadOptions({ url, token, directory: join(directory, into), ...more }));
+}
+
+/** Every byte of a package as text, and what Parquet compresses. */
+async function textOf(into: string): Promise<string> {
+  const texts: string[] = [];
+  for (const name of await readdir(join(directory, into), { recursive: true })) {
+    if (statSync(join(directory, into, name)).isDirectory()) continue;
+    const file = Bun.file(join(directory, into, name));
+    texts.push(name, Buffer.from(await file.bytes()).toString("latin1"), await file.text());
+    if (name.endsWith(".parquet")) {
+      const rows = await parquetReadObjects({ file: await file.arrayBuffer() });
+      texts.push(JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? Number(value) : value)));
+    }
+  }
+  return texts.join("\n");
+}
+
+const key = (byte: number) => new Pseudonyms(new Uint8Array(32).fill(byte));
+
+test.each(formatNames)(
+  "none of the marks is in any byte of a package without identifiers: %s",
+  async (format) => {
+    for (const stamp of ["iso", "unix"] as const) {
+      const into = `without-${format}-${stamp}`;
+      const { files } = await fetched(into, { format, stamp, pseudonyms: key(1) });
+      expect(Object.keys(files).length).toBeGreaterThan(20);
+      const text = await textOf(into);
+      expect(marks.filter((one) => text.includes(one))).toEqual([]);
+    }
+  },
+);
+
+test.each(standardNames)("nor in the words of a standard: %s", async (standard) => {
+  await fetched(standard, { standard, pseudonyms: key(1) });
+  const text = await textOf(standard);
+  expect(text).toContain("ro-crate-metadata.json");
+  expect(marks.filter((one) => text.includes(one))).toEqual([]);
+});
+
+test("all of them are there where identifiers were asked for, so that they would have been found", async () => {
+  await fetched("with", {});
+  await fetched("with-unix", { stamp: "unix" });
+  const text = (await textOf("with")) + (await textOf("with-unix"));
+  const absent = marks.filter((one) => !text.includes(one));
+  // A home inventory is served with the item itself.
+  expect(absent.filter((one) => !/homeinventory/.test(one))).toEqual([]);
+  expect(marks.length).toBeGreaterThan(80);
+});
+
+test("the codebook says what was left out, and homes, subjects and items have the same numbers for ever", async () => {
+  await fetched("first", { pseudonyms: key(1) });
+  await fetched("second", { pseudonyms: key(1) });
+  await fetched("other", { pseudonyms: key(2) });
+  const read = async (into: string, name: string) => Bun.file(join(directory, into, name)).text();
+  const codebook = await read("first", "codebook.md");
+  expect(codebook).toContain("## Left out");
+  for (const field of ["dob", "macaddress", "comment", "alertmessage", "address", "email", "phone"])
+    expect(codebook).toContain(`| \`${field}\` |`);
+  for (const name of ["subjects.ndjson", "homes.ndjson", "items.ndjson", "wirelesssensor_events.ndjson"]) {
+    expect(await read("second", name)).toBe(await read("first", name));
+    expect(await read("other", name)).not.toBe(await read("first", name));
+  }
+  const numberOf = async (name: string, field: string) =>
+    JSON.parse((await read("first", name)).split("\n")[0] ?? "")[field];
+  expect(await numberOf("comments.ndjson", "subjectid")).toBe(await numberOf("subjects.ndjson", "subjectid"));
+  expect(await numberOf("items.ndjson", "itemname")).toMatch(/^[a-z]+-[0-9]+$/);
+  expect(await numberOf("wirelesssensor_measures.ndjson", "quantity")).toMatch(/^quantity-[0-9]+$/);
+});
+
+test("identifiers are for administrators: another token is refused in one line", async () => {
+  const asked = { byWhom: "admin" } as const;
+  await expect(fetched("refused", asked)).rejects.toThrow("--identifiers takes an admin token");
+  await fetched("admin", { ...asked, token: serving.tokens.admin });
+});
+
+test("a device stays described as its driver's tables have it; the inventory's words for it are left out", async () => {
+  await fetched("described", { pseudonyms: key(1) });
+  const text = await Bun.file(join(directory, "described", "devices.ndjson")).text();
+  const [first = ""] = text.split("\n").filter((line) => line.includes('"wirelesssensors"'));
+  const device = JSON.parse(first);
+  expect(device).toMatchObject({ description: "wall motion sensor", driver: "radio" });
+  expect(Object.keys(device)).not.toContain("model");
+  expect(Object.keys(device)).not.toContain("vendor");
+});

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SystemClock } from "../../src/base/clock.ts";
+import { kinds } from "../../src/domain/kinds.ts";
+import type { Device, Reading } from "../../src/domain/reading.ts";
+import { fieldsOf } from "../../src/domain/records/record-table.ts";
+import { mintToken } from "../../src/domain/token.ts";
+import { type Downloaded, type DownloadOptions, download } from "../../src/export/download.ts";
+import { Pseudonyms } from "../../src/export/pseudonyms.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
+import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { temporaryCentral as postgresCentral } from "../store/postgres/temporary-central.ts";
+import { item, keptLog, sensor } from "../store/sample.ts";
+import { temporaryCentral as sqliteCentral } from "../store/sqlite/temporary-central.ts";
+import { type Api, startApi } from "../web/api/starting.ts";
+import { downloadOptions } from "./options.ts";
+
+export const placeNames = ["gateway", "sqlite", "postgres"] as const;
+export type PlaceName = (typeof placeNames)[number];
+
+/** A store with its interface on a free port, and a token that reads everything. */
+export interface Place {
+  readonly store: Store;
+  readonly api: Api;
+  readonly token: string;
+}
+
+const noHome = Object.fromEntries(fieldsOf("homes").map((name) => [name, null]));
+/** Of every package here. */
+export const key = "5a".repeat(32);
+
+/** All that `homeReadings` is of but its scale, which is provisional everywhere: under another number at each place. */
+const devices: readonly Device[] = [
+  ...Array.from({ length: 14 }, (_, number) => sensor(number)),
+  { kind: "watches", address: "c4:7f:51:00:00:01" },
+  { kind: "pillboxes", address: "00:17:3b:00:00:0a" },
+];
+const clock = new SystemClock();
+const { log } = keptLog("warn");
+
+/** Home 12 at its gateway, and at a central on each database; the inventory is the same at all three. */
+export class Places implements AsyncDisposable {
+  readonly directory = mkdtempSync(join(tmpdir(), "lintel-places-"));
+  /** Words by which a command finds each store itself. */
+  words: Readonly<Record<PlaceName, readonly string[]>> = { gateway: [], sqlite: [], postgres: [] };
+  readonly #ends = new AsyncDisposableStack();
+  #gateway: GatewayStore | undefined;
+  #centrals: CentralStore[] = [];
+  #places: Partial<Record<PlaceName, Place>> = {};
+
+  static async open(): Promise<Places> {
+    const places = new Places();
+    const data = join(places.directory, "gateway");
+    const gateway = await openGatewayStore({ directory: data, clock, log, home: 12 });
+    places.#ends.defer(() => gateway.close());
+    const sqlite = places.#ends.use(await sqliteCentral());
+    const postgres = places.#ends.use(await postgresCentral());
+    const centrals = [sqlite.store, postgres.store];
+    places.words = {
+      gateway: ["--data", data],
+      sqlite: ["--data", sqlite.directory],
+      postgres: ["--database", postgres.url],
+    };
+    places.#gateway = gateway;
+    places.#centrals = centrals;
+    for (const [at, store] of [gateway, ...centrals].entries()) {
+      await store.importRecords([
+        [
+          { type: "homes", record: { ...noHome, homeid: 12, timezone: "Europe/Berlin" } },
+          ...devices.map(({ kind, address }, at) => {
+            const { typeid } = kinds[kind];
+            const of = {
+              typeid,
+              typename: kind,
+              macaddress: address,
+              subtypename: "null",
+              currenthomeid: 12,
+            };
+            return { type: "items" as const, record: { ...item(at + 1, of) } };
+          }),
+        ],
+      ]);
+      await places.#serve(placeNames[at] ?? "gateway", store);
+    }
+    return places;
+  }
+
+  async #serve(name: PlaceName, store: Store): Promise<void> {
+    const listen = { hostname: "127.0.0.1", port: 0 };
+    const api = await startApi({ store, clock, log, listen, realm: "lintel" });
+    this.#ends.defer(() => api.stop());
+    const { token, text } = mintToken({ name: "reader", scope: "read", clock });
+    await store.addToken(token);
+    this.#places[name] = { store, api, token: text };
+  }
+
+  get gateway(): GatewayStore {
+    if (this.#gateway === undefined) throw new Error("the gateway is not open");
+    return this.#gateway;
+  }
+
+  place(name: PlaceName): Place {
+    const place = this.#places[name];
+    if (place === undefined) throw new Error(`${name} is not open`);
+    return place;
+  }
+
+  /** Has the gateway record readings, and both centrals receive all that they lack. */
+  async record(readings: readonly Reading[]): Promise<void> {
+    for (let at = 0; at < readings.length; at += 5_000)
+      await this.gateway.append(readings.slice(at, at + 5_000));
+    const upload = await openUploadStore({ directory: join(this.directory, "gateway"), clock, log });
+    const { epoch } = this.gateway;
+    for (const central of this.#centrals)
+      for (;;) {
+        const [held] = await central.held([epoch]);
+        const request = { epoch, after_seq: held?.held_seq ?? 0, readings_max: 3_000 };
+        const batch = await upload.batchAfter(request);
+        if (batch === undefined) break;
+        await central.receive(batch, { home: 12, at_ms: clock.now().unix_ms });
+      }
+    await upload.close();
+  }
+
+  /** Downloads into a directory of that name, without identifiers. */
+  download(from: PlaceName, into: string, more: Partial<DownloadOptions> = {}): Promise<Downloaded> {
+    const { api, token } = this.place(from);
+    const directory = join(this.directory, into);
+    const pseudonyms = new Pseudonyms(Uint8Array.fromHex(key));
+    return download(
+      downloadOptions({ url: api.url, token, directory, format: "csv", pseudonyms, clock, ...more }),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#ends.disposeAsync();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}

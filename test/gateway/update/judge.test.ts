@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type Clock, SystemClock } from "../../../src/base/clock.ts";
+import { hour_ms } from "../../../src/base/time.ts";
+import { controlPath } from "../../../src/gateway/control-server.ts";
+import { Judge } from "../../../src/gateway/update/trial-judge.ts";
+import { eventually, type RunningServer, Site } from "../../shipped/front-door.ts";
+import type { SimulatorProcess } from "../../shipped/simulator.ts";
+
+let site: Site;
+let stick: SimulatorProcess;
+let gateway: RunningServer;
+let judge: Judge;
+let token: string;
+let later_ms: number;
+const system = new SystemClock();
+const clock: Clock = {
+  boot: system.boot,
+  now: () => ({ ...system.now(), unix_ms: system.now().unix_ms + later_ms }),
+  after: (delay_ms, action) => system.after(delay_ms, action),
+};
+
+beforeEach(async () => {
+  later_ms = 0;
+  site = new Site();
+  stick = await site.simulator("zigbee");
+  site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
+  gateway = await site.run();
+  await site.listening();
+  token = await site.token();
+  const serving = async () => ({ serving: true, failed: false, restarts: 0 });
+  const service = { state: serving, start: async () => {}, stop: async () => {} };
+  judge = new Judge({ service, data: site.data, clock, api: { hostname: "127.0.0.1", port: 0 } });
+});
+afterEach(() => site.remove());
+
+const baseline = async (trial_ms: number) => {
+  const found = await judge.baseline({ token, uploads: false, trial_ms });
+  if (found === undefined) throw new Error("no gateway runs");
+  return found;
+};
+
+/** A sensor that tells its state each two hours joins. Answers its address. */
+async function join(): Promise<string> {
+  const { ieee } = (await stick.tell({ do: "add", model: "3041" })) as { ieee: string };
+  const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
+  await pair.line();
+  await stick.tell({ do: "join", ieee });
+  await pair.line();
+  pair.kill("SIGINT");
+  await pair.exited;
+  return ieee;
+}
+
+test("a device has to be heard again where its cadence fits into the trial, and its sign of life counts", async () => {
+  const ieee = await join();
+  const before = await baseline(4 * hour_ms);
+  expect(before.heard).toHaveLength(1);
+  const since_ms = clock.now().unix_ms + 1;
+  const missing = async () => (await judge.look(before, { since_ms, token, thoroughly: false })).missing;
+  expect(await missing()).toEqual(["no device was heard that was heard before"]);
+  await stick.tell({ do: "notify", ieee, status: 0x21 });
+  await eventually(async () => ((await missing()).length === 0 ? true : undefined), "it is heard");
+  // In two hours it may say nothing; and one that was silent for longer than it should be will not speak now.
+  expect((await baseline(2 * hour_ms)).heard).toEqual([]);
+  later_ms = 4 * hour_ms;
+  expect((await baseline(4 * hour_ms)).heard).toEqual([]);
+}, 60_000);
+
+test("the token goes to the gateway that is configured, and to nobody whom the control socket names instead", async () => {
+  const before = await baseline(hour_ms);
+  expect(await gateway.stop()).toBe(0);
+  const asked: string[] = [];
+  using thief = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: ({ headers }) => {
+      asked.push(headers.get("authorization") ?? "");
+      return new Response("[]");
+    },
+  });
+  const status = { joining: false, started_ms: 0, busy: [], drivers: [], store: { items: [] } };
+  for (const url of [
+    `http://127.0.0.1:${thief.port}/v0.9`,
+    "http://central.example:8080/v0.9",
+    "http://127.0.0.1:8080@central.example/v0.9",
+    "https://127.0.0.1:8080/v0.9",
+    "file:///etc/passwd",
+    "",
+  ]) {
+    using control = Bun.serve({
+      unix: controlPath(site.data),
+      fetch: () => Response.json({ ...status, url }),
+    });
+    const service = { state: async () => ({ serving: true, failed: false, restarts: 0 }) };
+    const careful = new Judge({
+      service: { ...service, start: async () => {}, stop: async () => {} },
+      data: site.data,
+      clock,
+      api: { hostname: "0.0.0.0", port: 8080 },
+    });
+    const page = { path: "/items?limit=1", records: ["x"] };
+    const looked = await careful.look({ ...before, pages: [page] }, { since_ms: 0, token, thoroughly: true });
+    expect(looked).toEqual({ missing: ["it does not answer on its control socket"] });
+    const asking = careful.baseline({ token, uploads: false, trial_ms: hour_ms });
+    expect(await asking.catch(String)).toContain("its configuration says otherwise");
+    control.stop(true);
+  }
+  expect(asked).toEqual([]);
+}, 60_000);
+
+test("no release is tried while a driver may still come to hear its device: the new one would not be asked for it", async () => {
+  expect(await judge.busy()).toBeUndefined();
+  // As after a power cut, with a stick that is slow to come up.
+  expect(await gateway.stop()).toBe(0);
+  site.configure({ sections: `[zigbee]\nport = "${site.directory}/no-stick-yet"\nadapter = "zstack"` });
+  await site.run();
+  expect(await judge.busy()).toBe("the driver zigbee does not hear its device yet");
+  // A box whose stick was taken away has its updates all the same.
+  later_ms = hour_ms;
+  await eventually(async () => ((await judge.busy()) === undefined ? true : undefined), "it tries in vain");
+}, 60_000);

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { localDate } from "../../../src/base/time.ts";
+import { chromiumPath, noChromium, TestBrowser } from "./browser.ts";
+import { doorDrawn, fillDoor, fillScale, now_ms, scalePath, zone } from "./device-history.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
+
+describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (else ${noChromium})`, () => {
+  let serving: PagesServing;
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    serving = await serveHome({ now_ms, home: 12, zone });
+    await fillDoor(serving.store);
+    await fillScale(serving.store);
+    browser = await TestBrowser.start();
+  });
+  afterAll(async () => {
+    await browser[Symbol.asyncDispose]();
+    await serving[Symbol.asyncDispose]();
+  });
+
+  test("is read along a spiral, turn by turn, and shows fewer days and others", async () => {
+    await using visit = await doorDrawn(serving, browser, "from=2026-11-02&until=2026-11-20&as=spiral");
+    const { page } = visit;
+    const said = () => page.textContent(".plot [role=status]");
+    const readings = () => page.getAttribute(".plot [role=application]", "aria-label");
+    expect(await readings()).toContain("in 14 days");
+    expect(await said()).toStartWith("Friday 6 November to Thursday 19 November: ");
+    expect(await page.textContent(".span > p")).toEndWith("Of these the spiral shows 14 days at a time.");
+    await page.focus(".plot [role=application]");
+    await page.keyboard.press("ArrowDown");
+    expect(await said()).toBe("Thursday 19 November, 00:00: nothing happened");
+    for (const _ of [1, 2, 3, 4, 5, 6, 7]) await page.keyboard.press("ArrowDown");
+    expect(await said()).toBe("Thursday 12 November, 00:00: the device was silent");
+    await page.keyboard.press("End");
+    expect(await said()).toStartWith("Thursday 12 November, 23:59");
+    await page.keyboard.press("+");
+    expect(await said()).toBe("From Monday 9 November to the end of Sunday 15 November.");
+    expect(await readings()).toContain("in 7 days");
+    await page.keyboard.press("Shift+ArrowLeft");
+    expect(await said()).toBe("From Saturday 7 November to the end of Friday 13 November.");
+    await page.reload();
+    await page.waitForSelector(".plot details");
+    expect(await readings()).toContain("in 7 days");
+    await page.keyboard.press("Tab");
+    await page.focus(".plot [role=application]");
+    await page.keyboard.press("0");
+    expect(page.url()).not.toContain("turns");
+    // At seven o'clock of a day the door is open: in the middle between right and below.
+    const layout = JSON.parse((await page.getAttribute("canvas", "data-layout")) ?? "{}");
+    const radius = (4 + 13 + 7 / 24 - 0.5) * layout.pitch;
+    const angle = (7.02 / 24 - 0.25) * 2 * Math.PI;
+    const position = {
+      x: layout.middle + radius * Math.cos(angle),
+      y: layout.middle + radius * Math.sin(angle),
+    };
+    await page.hover("canvas", { position });
+    expect(await said()).toMatch(/^Thursday 19 November, 07:0[0-2]: /);
+    await page.click("canvas", { position });
+    await page.waitForURL(/day=2026-11-19/);
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("goes to a printer in the colours of paper, also from a dark screen", async () => {
+    await using visit = await doorDrawn(serving, browser, "from=2026-11-09&until=2026-11-16", {
+      colorScheme: "dark",
+    });
+    const { page } = visit;
+    /** Of a noon at which nothing happened, from 0 to 255. */
+    const brightness = () =>
+      page.evaluate(() => {
+        const canvas = document.querySelector("canvas");
+        const pixel = document.createElement("canvas").getContext("2d");
+        if (canvas === null || pixel === null) throw new Error("nothing is drawn");
+        pixel.drawImage(canvas, -Math.round(canvas.width * 0.56), 8 - canvas.height);
+        return pixel.getImageData(0, 0, 1, 1).data[0] ?? 0;
+      });
+    const drawn = Number(await page.getAttribute("canvas", "data-drawn"));
+    expect(await brightness()).toBeLessThan(64);
+    await page.emulateMedia({ media: "print" });
+    await page.waitForFunction(
+      (before) => Number(document.querySelector("canvas")?.dataset["drawn"]) > before,
+      drawn,
+    );
+    expect(await brightness()).toBeGreaterThan(192);
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("is moved through by the keyboard, which says what is where, and opens a day", async () => {
+    await using visit = await doorDrawn(serving, browser, "from=2026-11-09&until=2026-11-16");
+    const { page } = visit;
+    const said = () => page.textContent(".plot [role=status]");
+    await page.focus(".plot [role=application]");
+    await page.keyboard.press("ArrowRight");
+    expect(await said()).toStartWith("Sunday 15 November, 00:00: nothing happened");
+    for (const _ of [1, 2, 3]) await page.keyboard.press("ArrowDown");
+    expect(await said()).toBe("Thursday 12 November, 00:00: the device was silent");
+    for (const _ of [1, 2]) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("+");
+    expect(page.url()).toContain("hours=0-12");
+    await page.keyboard.press("Shift+ArrowRight");
+    expect(page.url()).toContain("hours=4-16");
+    await page.keyboard.press("End");
+    expect(await said()).toBe("Tuesday 10 November, 15:59: nobody was listening");
+    await page.keyboard.press("0");
+    expect(page.url()).not.toContain("hours=");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/day=2026-11-10/);
+    expect(await page.locator("section[aria-labelledby=day] li").count()).toBe(4);
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("draws the numbers that the interface gives as a curve, which ends where nobody listened", async () => {
+    await using visit = await serving.signIn(browser, { locale: "en-GB" });
+    const { page } = visit;
+    await page.goto(`${serving.origin}/devices/${scalePath}?span=4w`);
+    await page.waitForSelector(".curve[data-points]");
+    const records = await serving.records(`/v0.9/items/${scalePath}/weights?precision=ms`);
+    const plot = page.locator(".curve").first();
+    expect(Number(await plot.getAttribute("data-points"))).toBe(records.length);
+    expect(Number(await plot.getAttribute("data-last"))).toBe((records[0]?.["weight"] ?? 0) / 1_000);
+    expect(Number(await plot.getAttribute("data-breaks"))).toBe(1);
+    expect(await page.textContent(".plot [role=status]")).toStartWith(
+      "Half of 14 values lie between 68.3 kg and 69.0 kg",
+    );
+    await plot.focus();
+    await page.keyboard.press("ArrowLeft");
+    expect(await page.textContent(".plot [role=status]")).toEndWith("weight 69.3 kg");
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("comes closer to a curve by keyboard and by dragging, says so, and has it in its address", async () => {
+    await using visit = await serving.signIn(browser, { locale: "en-GB" });
+    const { page } = visit;
+    await page.goto(`${serving.origin}/devices/${scalePath}?from=2026-11-02&until=2026-11-18`);
+    await page.waitForSelector(".curve[data-points]");
+    const plot = page.locator(".curve").first();
+    const said = () => page.locator(".plot [role=status]").first().textContent();
+    const shown = async () => {
+      const view = (await plot.getAttribute("data-view"))?.split(" ").map(Number) ?? [];
+      return view.map((at_ms) => localDate(zone, at_ms));
+    };
+    await plot.focus();
+    await page.keyboard.press("+");
+    expect(await said()).toBe("From Friday 6 November, 00:00 to Saturday 14 November, 00:00.");
+    expect(await shown()).toEqual(["2026-11-06", "2026-11-14"]);
+    await page.keyboard.press("End");
+    expect(await said()).toStartWith("Friday, 13 November 2026");
+    await page.reload();
+    await page.waitForSelector(".curve[data-points]");
+    expect(await shown()).toEqual(["2026-11-06", "2026-11-14"]);
+    await plot.focus();
+    await page.keyboard.press("Shift+ArrowLeft");
+    expect(await said()).toStartWith("From Tuesday 3 November, 08:00 to ");
+    await page.keyboard.press("0");
+    expect(await shown()).toEqual(["2026-11-02", "2026-11-18"]);
+    expect(page.url()).not.toContain("between");
+    const box = await page.locator(".curve .u-over").first().boundingBox();
+    const [left = 0, width = 0, y = 0] = [box?.x, box?.width, (box?.y ?? 0) + 40];
+    await page.mouse.move(left + width * 0.52, y);
+    await page.mouse.down();
+    await page.mouse.move(left + width * 0.8, y, { steps: 3 });
+    await page.mouse.up();
+    await page.waitForURL(/between=/);
+    expect(await shown()).toEqual(["2026-11-10", "2026-11-14"]);
+    await page.mouse.dblclick(left + width / 2, y);
+    await page.waitForURL((url) => !url.search.includes("between"));
+    expect(visit.faults).toEqual([]);
+  });
+});

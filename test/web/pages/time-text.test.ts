@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import {
+  agoText,
+  clockText,
+  dayText,
+  durationText,
+  exactText,
+  momentText,
+} from "../../../src/web/pages/time-text.ts";
+
+const now_ms = Date.parse("2026-11-03T15:14:00Z");
+const home = { locale: "en-GB", zone: "America/Los_Angeles", now_ms };
+const hour_ms = 3_600_000;
+
+test("a moment is told by the calendar of the home, whatever day it is in GMT", () => {
+  expect(momentText(now_ms - hour_ms, home)).toBe("06:14");
+  // 22:30 of the second there, already the third in Greenwich.
+  expect(momentText(Date.parse("2026-11-03T06:30Z"), home)).toBe("yesterday 22:30");
+  expect(dayText(Date.parse("2026-11-03T06:30Z"), { ...home, zone: "UTC" })).toBe("today");
+  expect(momentText(Date.parse("2026-10-31T20:00Z"), home)).toBe("Saturday 13:00");
+  expect(momentText(Date.parse("2026-10-20T20:00Z"), home)).toBe("Tuesday 20 October");
+});
+
+test("the hour that is there twice when summer time ends is told apart where a moment is told exactly", () => {
+  const [first, second] = ["2026-11-01T08:30Z", "2026-11-01T09:30Z"].map((text) => Date.parse(text));
+  expect(clockText(first ?? 0, home)).toBe(clockText(second ?? 0, home));
+  expect(exactText(first ?? 0, home)).toContain("GMT-7");
+  expect(exactText(second ?? 0, home)).toContain("GMT-8");
+});
+
+test("dates are in the language of the page", () => {
+  expect(dayText(Date.parse("2026-10-20T20:00Z"), { ...home, locale: "de" })).toBe("Dienstag, 20. Oktober");
+});
+
+test("lengths of time have one unit that a person would take", () => {
+  const hours = [0.01, 1, 1.9, 30, 49, 24 * 13, 24 * 22];
+  expect(hours.map((count) => durationText(count * hour_ms))).toEqual([
+    "1 minute",
+    "1 hour",
+    "1 hour",
+    "30 hours",
+    "2 days",
+    "13 days",
+    "3 weeks",
+  ]);
+  expect(agoText(now_ms - 59_999, home)).toBe("now");
+  expect(agoText(now_ms - 300_000, home)).toBe("5 minutes ago");
+});
