@@ -11,7 +11,6 @@ import type { GivenNames, Replaced } from "./inventory/given-names.ts";
 import type { RecordStore } from "./inventory/record-store.ts";
 
 export { type Scope, scopes, type Token } from "../domain/token.ts";
-export type { AdmissionStore, Admitted, IdentityNotes, IdentityStore } from "./gateway/gateway-store.ts";
 
 /**
  * Where readings and records live, as the API, sync and the commands see it. Two stores

@@ -31,7 +31,7 @@ test("time and waiting are injected: nothing reads a clock or starts a timer of 
   const own = /\bDate\.now\(|\bnew Date\(\)|\bsetTimeout\(|\bsetInterval\(|\bBun\.sleep\b|\bMath\.random\(/;
   // The clock itself; native packages, which stand alone; ptys, simulators and the demo, which play the world outside; what runs in a browser.
   const outside =
-    /^src\/(clock\.ts|demo|dashboard\/browser\/)|^drivers\/(native\/|wire\/pty\.ts)|\/simulator[/.]/;
+    /^src\/(base\/clock\.ts|demo|web\/pages\/browser\/)|^drivers\/(native\/|wire\/pty\.ts)|\/simulator[/.]/;
   const within = program.filter(({ path }) => !outside.test(path));
   expect(linesWith(own, within)).toEqual([]);
 });

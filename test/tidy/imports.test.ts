@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sourceFiles } from "./source.ts";
 
-/** What any program needs, the things that the program is about, and the files that configure it. */
+/** The layers below all others: any program's needs, the domain, configuration. */
 const foundation = /^src\/(base|domain|config)\//;
 /** Files that a driver may import from the rest. */
 const driverContract =
@@ -11,7 +11,7 @@ const composition =
   /^src\/gateway\/(gateway|read-only-gateway)\.ts$|^src\/central\/central\.ts$|^src\/(cli|demo)\/|^src\/gateway\/uploader\//;
 const entry = /^src\/main\.ts$/;
 const proof = /^(test|scripts)\/|\/test\//;
-/** What the store is to others; which file of a database does it is its own business. */
+/** The faces of the store; which file of a database stands behind one is its own business. */
 const store =
   /^src\/store\/(store|visible-store|erasure|batch|exchange|series\/(series-columns|coverage-intervals)|inventory\/(given-names|item-names|record-store)|gateway\/(gateway|upload)-store|central\/central-store)\.ts$/;
 
