@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { addressOf, makeYear, nameOf, type Year } from "../../scripts/benchmarks/pages/home.ts";
@@ -41,6 +42,9 @@ export async function beset(options: {
   let home: StickHome | undefined;
   try {
     await makeYear(site.data, year);
+    const records = join(site.directory, "home.json");
+    writeFileSync(records, JSON.stringify({ homes: [{ homeid: 1 }] }));
+    await site.answer("import", records, "--data", site.data, "--json");
     home = await StickHome.start(sensors, {
       site,
       sections: "[home]\nid = 1",
