@@ -178,11 +178,8 @@ async function writeFrom(
 }
 
 /** The one series that goes into the one file that is named, whose path is without its ending; undefined where a directory is named. */
-function singleFile({
-  output,
-  format,
-  series = seriesNames,
-}: Pick<ExportOptions, "output" | "series"> & { readonly format: Format }) {
+function singleFile(of: Pick<ExportOptions, "output" | "series"> & { readonly format: Format }) {
+  const { output, format, series = seriesNames } = of;
   const path = resolve(output);
   const ending = `.${format}`;
   if (!path.endsWith(ending) || statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;

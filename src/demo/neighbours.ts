@@ -55,13 +55,8 @@ function sensorIn(home: number, name: SensorName): DemoDevice & Pick<DemoSensor,
 }
 
 /** Records that the programme has of these homes. */
-export function neighbourRecords({
-  installed_ms,
-  timezone,
-}: {
-  installed_ms: number;
-  timezone: string;
-}): DemoHomeRecords {
+export function neighbourRecords(of: { installed_ms: number; timezone: string }): DemoHomeRecords {
+  const { installed_ms, timezone } = of;
   const start = Math.floor(installed_ms / 1000);
   return {
     homes: neighbours.map(({ home, address }) => homeFields({ home, address, timezone })),

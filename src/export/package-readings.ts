@@ -193,16 +193,13 @@ export function packageAt(
   readings: { told(of: { series: SeriesName; item: number }): EpochTally[] },
   epochs: readonly EpochAt[],
   items: readonly Item[],
-  {
-    series = seriesNames,
-    names,
-    pseudonyms,
-  }: {
+  given: {
     series?: readonly SeriesName[] | undefined;
     names?: readonly string[] | undefined;
     pseudonyms?: Pseudonyms | undefined;
   },
 ): PackageAt {
+  const { series = seriesNames, names, pseudonyms } = given;
   const told = items.flatMap(({ itemid, typename }) =>
     series
       .filter((name) => seriesOf(name).kind === typename)

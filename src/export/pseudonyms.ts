@@ -115,10 +115,8 @@ export class Pseudonyms {
 }
 
 /** The device of an item by its type and address, the same wherever the item is known; undefined of one without an address. */
-export function deviceKey({
-  typename,
-  macaddress,
-}: Pick<Item, "typename" | "macaddress">): string | undefined {
+export function deviceKey(of: Pick<Item, "typename" | "macaddress">): string | undefined {
+  const { typename, macaddress } = of;
   const address = (macaddress ?? "").toLowerCase().replaceAll(/[^0-9a-z]/g, "");
   return address === "" || address === "null" ? undefined : `${typename} ${address}`;
 }

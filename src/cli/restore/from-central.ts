@@ -65,15 +65,11 @@ async function build(directory: string, site: UploadSite, run: RestoreContext): 
 }
 
 function linesOf(
-  {
-    readings,
-    records,
-    sent_from_remains: sent,
-    lost,
-  }: RestoredHome & { sent_from_remains?: number; lost?: number },
+  of: RestoredHome & { sent_from_remains?: number; lost?: number },
   directory: string,
   days: number,
 ): string[] {
+  const { readings, records, sent_from_remains: sent, lost } = of;
   const held = `${directory} holds ${readings.toLocaleString("en")} readings of ${days} days and ${records} records that central had of this home.`;
   if (sent === undefined) return [held];
   return [

@@ -55,13 +55,9 @@ export interface PlotView {
 export function changedView(
   view: PlotView,
   whole: PlotView,
-  {
-    factor = 1,
-    around_ms = (view.from_ms + view.to_ms) / 2,
-    by_ms = 0,
-    place,
-  }: { factor?: number; around_ms?: number | undefined; by_ms?: number; place: ViewPlace },
+  of: { factor?: number; around_ms?: number | undefined; by_ms?: number; place: ViewPlace },
 ): PlotView {
+  const { factor = 1, around_ms = (view.from_ms + view.to_ms) / 2, by_ms = 0, place } = of;
   const { least_ms } = place;
   const most_ms = Math.min(whole.to_ms - whole.from_ms, place.most_ms ?? Number.POSITIVE_INFINITY);
   const length_ms = Math.min(most_ms, Math.max(least_ms, (view.to_ms - view.from_ms) * factor));

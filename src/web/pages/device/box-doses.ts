@@ -22,13 +22,9 @@ export interface Doses {
 /** Finds doses of the days of a span in the events of a pill box. */
 export async function dosesIn(
   { store, now_ms }: Asked,
-  {
-    item,
-    span,
-    zone,
-    uncovered,
-  }: { item: number; span: CalendarSpan; zone: string; uncovered: readonly Uncovered[] },
+  of: { item: number; span: CalendarSpan; zone: string; uncovered: readonly Uncovered[] },
 ): Promise<Doses> {
+  const { item, span, zone, uncovered } = of;
   const series = "pillbox_events" as const;
   const { from_ms } = span;
   // Days that have not come yet have no doses.
@@ -62,11 +58,7 @@ export function weeksOf(doses: readonly Dose[]): (Dose | null)[][] {
 }
 
 /** Doses of the days of a span on which the box was there, from its events: see `dosesOf`. */
-export function dosesWithin({
-  uncovered,
-  span,
-  ...of
-}: {
+export function dosesWithin(given: {
   states: readonly DoorState[];
   before: number;
   zone: string;
@@ -74,6 +66,7 @@ export function dosesWithin({
   uncovered: readonly Uncovered[];
   now_ms: number;
 }): DoseFindings {
+  const { uncovered, span, ...of } = given;
   const { zone, now_ms } = of;
   const days = localDays(zone, span);
   const isThere = (day: TimeSpan) =>

@@ -116,13 +116,7 @@ interface Point {
 /** Every reading; where there are more than `points_max`, the least and the greatest of each step. */
 async function pointsIn(
   store: VisibleStore,
-  {
-    series,
-    item,
-    span,
-    fields,
-    only,
-  }: {
+  of: {
     series: SeriesName;
     item: number;
     span: CalendarSpan;
@@ -130,6 +124,7 @@ async function pointsIn(
     only: CurveOf["only"] | undefined;
   },
 ): Promise<{ points: Point[]; isThinned: boolean }> {
+  const { series, item, span, fields, only } = of;
   const names = Object.keys(seriesOf(series).fields);
   const points: Point[] = [];
   let read = 0;

@@ -227,15 +227,12 @@ export function DayOpened({ day, ...data }: DeviceData & FrameData & { day: Open
   );
 }
 
-function Events({
-  events,
-  times,
-  text,
-}: {
+function Events(of: {
   events: readonly ReadingEvent[];
   times: Times;
   text: (at_ms: number, times: Times) => string;
 }) {
+  const { events, times, text } = of;
   return (
     <ol class="events">
       {events.map(({ at_ms, words }, index) => (
@@ -248,13 +245,8 @@ function Events({
 }
 
 /** The readings shown, to take along: as files, and by the request that gives the same. */
-export function Take({
-  kind,
-  name,
-  span,
-  shown,
-  request,
-}: DeviceData & { shown: NonNullable<DeviceData["shown"]> }) {
+export function Take(of: DeviceData & { shown: NonNullable<DeviceData["shown"]> }) {
+  const { kind, name, span, shown, request } = of;
   const file = `/downloads/${kind}/${encodeURIComponent(name)}/${shown.path}`;
   const days = `from=${span.from}&until=${span.until}`;
   return (

@@ -41,14 +41,9 @@ export async function plotOf(asked: Asked, acceptEncoding: string | null): Promi
 
 async function plotData(
   { site, store, now_ms }: Asked,
-  {
-    item,
-    subtype,
-    home,
-    measure,
-    span,
-  }: { item: number; subtype: string; home: number | undefined; measure: Measure; span: CalendarSpan },
+  of: { item: number; subtype: string; home: number | undefined; measure: Measure; span: CalendarSpan },
 ): Promise<PlotData> {
+  const { item, subtype, home, measure, span } = of;
   const { kind, series, field, mask } = measure;
   const { from_ms, to_ms } = span;
   const finest_ms = measure.step_ms ?? (await epoch_ms({ store, item, series }));

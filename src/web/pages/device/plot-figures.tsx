@@ -8,10 +8,8 @@ import { type MeasureName, measures, plotAddress } from "./day-plots.ts";
 import type { DeviceData } from "./device-data.ts";
 
 /** A measure day by hour: drawn where there is a browser, and told in words and as a table everywhere. */
-export function RasterFigure({
-  name,
-  ...data
-}: DeviceData & FrameData & { name: MeasureName; device: string }) {
+export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; device: string }) {
+  const { name, ...data } = of;
   const { span, health, uncovered, locale, zone, now_ms, device, form } = data;
   const measure = measures[name];
   const plots = useContext(PlotsContext);

@@ -87,15 +87,8 @@ function lowered(text: string): string {
 }
 
 /** Days of the week on which a pill box was not opened, beside the one that is a thing to do: they are over, and known. */
-function Missed({
-  devices,
-  times,
-  besides,
-}: {
-  devices: readonly DeviceRow[];
-  times: Times;
-  besides?: HomeNeed;
-}) {
+function Missed(given: { devices: readonly DeviceRow[]; times: Times; besides?: HomeNeed }) {
+  const { devices, times, besides } = given;
   return devices.flatMap((row) => {
     if (row.latest?.type !== "doses" || row.replaced !== null) return [];
     const isTold = besides?.type === "missed" && besides.name === row.name;

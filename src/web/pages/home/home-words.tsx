@@ -8,15 +8,8 @@ import type { Battery, DeviceRow } from "./home-devices.ts";
 import type { HomeNeed, NamedDevice } from "./home-needs.ts";
 
 /** The latest that a device has told, in words; `isPresent`: nothing that it told since is still on its way. */
-export function LatestWords({
-  latest,
-  isPresent,
-  times,
-}: {
-  latest: DeviceRow["latest"];
-  isPresent: boolean;
-  times: Times;
-}) {
+export function LatestWords(of: { latest: DeviceRow["latest"]; isPresent: boolean; times: Times }) {
+  const { latest, isPresent, times } = of;
   if (latest === null) return <>nothing yet</>;
   const { at_ms } = latest;
   const isNow = times.now_ms - at_ms < 60_000;
@@ -112,17 +105,8 @@ const strong = 100;
 const enough = 40;
 
 /** A need with its remedy; of one that the answer has told already, its remedy alone. Who may set up the home can act here. */
-export function NeedWords({
-  need,
-  times,
-  isTold,
-  maySetUp,
-}: {
-  need: HomeNeed;
-  times: Times;
-  isTold: boolean;
-  maySetUp: boolean;
-}) {
+export function NeedWords(of: { need: HomeNeed; times: Times; isTold: boolean; maySetUp: boolean }) {
+  const { need, times, isTold, maySetUp } = of;
   if (need.type === "trouble") {
     const isWhole = isTold && headOf(need.what) === need.what.replace(/\.$/, "");
     return (
@@ -176,13 +160,11 @@ export function headOf(what: string): string {
   return what.replace(/(: .*|\.)$/s, "");
 }
 
-function Remedy({
-  need,
-  device,
-}: {
+function Remedy(of: {
   need: Exclude<HomeNeed, { type: "trouble" | "conflict" | "unheard" }>;
   device: ComponentChildren;
 }) {
+  const { need, device } = of;
   if (need.type === "missed") return <>Ask whether the pills of {device} were taken.</>;
   const left_ms = need.battery?.left_ms ?? null;
   if (need.type === "battery")

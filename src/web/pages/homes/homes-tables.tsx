@@ -12,12 +12,8 @@ interface TableOfRows<Row> {
 }
 
 /** Homes as rows, each with its last nights. */
-export function HomeTable({
-  rows,
-  address,
-  locale,
-  now_ms,
-}: TableOfRows<HomeRow> & { address: HomesAddress }) {
+export function HomeTable(of: TableOfRows<HomeRow> & { address: HomesAddress }) {
+  const { rows, address, locale, now_ms } = of;
   return (
     <>
       <NightLegend />
@@ -79,15 +75,8 @@ function SortedBy({ sort, address }: { sort: Sort; address: HomesAddress }) {
 }
 
 /** Nights side by side, the oldest first. All that is drawn is told apart by its form. */
-function NightCells({
-  nights,
-  last,
-  locale,
-}: {
-  nights: readonly ArrivalState[];
-  last: string;
-  locale: string;
-}) {
+function NightCells(of: { nights: readonly ArrivalState[]; last: string; locale: string }) {
+  const { nights, last, locale } = of;
   const last_ms = Date.parse(last);
   const dateOf = (place: number) => {
     const day_at_ms = last_ms - (nights.length - 1 - place) * day_ms;

@@ -5,15 +5,8 @@ import type { MissingRow } from "./daily-arrivals.ts";
 import { Table } from "./homes-tables.tsx";
 
 /** Days of homes, and how much of the time of their devices is missing in each, by reason. */
-export function MissingMap({
-  map,
-  days,
-  locale,
-}: {
-  map: readonly MissingRow[];
-  days: readonly string[];
-  locale: string;
-}) {
+export function MissingMap(of: { map: readonly MissingRow[]; days: readonly string[]; locale: string }) {
+  const { map, days, locale } = of;
   const width = days.length * cell;
   return (
     <>

@@ -107,12 +107,10 @@ export function EventsTable({ reports }: { reports: readonly ActivityReport[] })
   );
 }
 
-function DayRow({
-  day,
-  uncovered,
-  until_ms,
-  zone,
-}: Pick<RasterOf, "uncovered" | "until_ms"> & { readonly day: ActiveDay; readonly zone: string }) {
+function DayRow(
+  of: Pick<RasterOf, "uncovered" | "until_ms"> & { readonly day: ActiveDay; readonly zone: string },
+) {
+  const { day, uncovered, until_ms, zone } = of;
   const { date, from_ms, to_ms, minutes } = day;
   const at = (hour: number) => percent(hourOf(zone, date, hour), day);
   const length = Math.round((to_ms - from_ms) / minute_ms);

@@ -142,15 +142,8 @@ interface SpreadTableOf {
 }
 
 /** Sleep by day: a bar of deep, REM and light sleep from below; no bar where the watch told of none. */
-export function SleepPlot({
-  report,
-  uncovered,
-  times,
-}: {
-  report: SleepReport;
-  uncovered: readonly Uncovered[];
-  times: Times;
-}) {
+export function SleepPlot(given: { report: SleepReport; uncovered: readonly Uncovered[]; times: Times }) {
+  const { report, uncovered, times } = given;
   const span = around(report.days);
   const { of, ticks } = scaleOf([0, ...report.days.map(({ asleep }) => (asleep?.total_min ?? 0) / 60)], 0);
   return (
