@@ -52,7 +52,7 @@ test("alerts that cannot be kept because a worker is away are said once, and kep
   const store = {
     gateways: asked,
     itemHealth: async () => ({ items: new Map(), doubtful: [] }),
-    strays: async () => [],
+    unplaced: async () => [],
   };
   const empty = { erasures: async () => [], recordsWith: async () => [], records: async () => [] };
   const keeper = new AlertKeeper({ store: { ...store, ...empty } as unknown as CentralStore, clock, log });
