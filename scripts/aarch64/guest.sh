@@ -81,5 +81,5 @@ seen "memory: $(systemctl show --property=MemoryCurrent lintel), $(grep VmRSS "/
 systemctl stop lintel
 
 step "tests of serial ports, epoll, ptys and C's layouts"
-.bun/*/bun test --timeout 600000 drivers/native drivers/wire test/drivers/wire test/abi test/cli/service-notifier.test.ts
+.bun/*/bun test drivers/native drivers/wire test/drivers/wire test/abi test/cli/service-notifier.test.ts
 echo passed

@@ -130,7 +130,7 @@ test("a gateway tells of this machine what the kernel does, to whoever asks it a
   expect(home.temperature_c === null).toBe(machine.temperature_c === undefined);
   expect(home.power_low).toBe(machine.power_low ?? null);
   await site.remove();
-}, 30_000);
+});
 
 /** Bytes written to the disk of a directory by the kernel's list of all; undefined where the directory is on none of it. */
 function writtenHere(directory: string): number | undefined {

@@ -74,7 +74,7 @@ test("a device that nobody knows goes up, is adopted at central, and comes down 
   await box.central.import({ items: [item(1, 7, "kitchen")] });
   await box.upload();
   expect((await itemsOf(box))[0]).toMatchObject({ itemid: 7, itemname: "kitchen" });
-}, 60_000);
+});
 
 test("a home record that clashes with what the gateway holds is named in one line, all others are taken in, and readings go up all the same", async () => {
   await box.live(1, 30);
@@ -92,7 +92,7 @@ test("a home record that clashes with what the gateway holds is named in one lin
   expect(names).toContain("bath");
   expect(names).not.toContain("kitchen");
   expect(await box.central.events()).toEqual(numbers(1, 30));
-}, 60_000);
+});
 
 test("a device that moves keeps its history: each home shows its part, and both gateways are told", async () => {
   await using other = new LostBox({ home: 15, central: box.central });
@@ -142,7 +142,7 @@ test("a device that moves keeps its history: each home shows its part, and both 
   }[];
   expect(stays.filter(({ item: { itemid } }) => itemid === 7).map(({ stop }) => stop)).toEqual([moved_s]);
   expect(await gateway.stop()).toBe(0);
-}, 60_000);
+});
 
 test("what central withdraws goes from the gateway: who is put right to live elsewhere, and an item that is not there any more", async () => {
   const withSubjectIn = (homeid: number) => ({
@@ -179,4 +179,4 @@ test("what central withdraws goes from the gateway: who is put right to live els
   // A record that was imported here alone stays: central can't withdraw it.
   expect(await answer("/studies")).toMatchObject([{ studyid: 77 }]);
   expect(await gateway.stop()).toBe(0);
-}, 60_000);
+});

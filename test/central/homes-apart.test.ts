@@ -94,7 +94,7 @@ describe.each(["SQLite", "PostgreSQL"])("two homes that hear devices of one addr
     await homes.get(12)?.upload({ everyDay: true });
     await homes.get(13)?.append(readingsOf(13, own13));
     expect(await homes.get(13)?.upload()).toMatchObject({ sent: 4 * each, differing_days: 0 });
-  }, 60_000);
+  });
   afterAll(async () => {
     await programme[Symbol.asyncDispose]();
     await database?.[Symbol.asyncDispose]();
@@ -188,7 +188,7 @@ describe.each(["SQLite", "PostgreSQL"])("two homes that hear devices of one addr
       expect(of.map(({ event }) => event)).toEqual((await eventsOf(name)).reverse());
     const weights = await linesOf<{ weight: number }>(output, "scale_weights");
     expect(weights.map(({ weight }) => weight)).toEqual((await weightsOf()).reverse());
-  }, 30_000);
+  });
 
   test("history gives a home all that it has sent, and nothing else", async () => {
     for (const [home, own] of own_of) {
@@ -237,7 +237,7 @@ describe.each(["SQLite", "PostgreSQL"])("two homes that hear devices of one addr
         await box.remove();
       }
     }
-  }, 60_000);
+  });
 
   test("the records that a home is given hold nothing of the other home", async () => {
     const roster = async (home: number) =>

@@ -48,7 +48,7 @@ test("what is moved from SQLite to PostgreSQL and back, killed again and again, 
     expect(last).toContain("3 homes, 29 items and 28600 readings were moved, and compared by digests");
     expect(differences(before, await served(to, tokens))).toEqual([]);
   }
-}, 300_000);
+});
 
 const random = seeded(3);
 
@@ -97,7 +97,7 @@ test("a central that runs on either store keeps a move from beginning, and one t
   expect(back).toMatchObject({ code: 2, said: expect.stringContaining("stop every central on it first") });
   expect(existsSync(at("back"))).toBe(false);
   await onPostgres.stop();
-}, 120_000);
+});
 
 test("what a store cannot be moved from or to is refused with its remedy, and nothing is changed", async () => {
   const server = await postgresServer();
@@ -127,4 +127,4 @@ test("what a store cannot be moved from or to is refused with its remedy, and no
     });
   }
   expect([existsSync(at("nowhere")), existsSync(at("to"))]).toEqual([false, false]);
-}, 120_000);
+});

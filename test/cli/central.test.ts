@@ -84,7 +84,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("central on %s", (kind) => {
     process.kill("SIGTERM");
     expect(await process.exited).toBe(0);
     expect(await process.said()).toContain(`serving ${url} from`);
-  }, 60_000);
+  });
 
   test("goes on after kill -9 with everything that it had confirmed", async () => {
     await using made = await place();
@@ -98,7 +98,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("central on %s", (kind) => {
     expect(await items.json()).toHaveLength(1);
     again.process.kill("SIGINT");
     expect(await again.process.exited).toBe(0);
-  }, 60_000);
+  });
 });
 
 test("a copy of central's store, made beside it, goes on as a central elsewhere", async () => {
@@ -114,7 +114,7 @@ test("a copy of central's store, made beside it, goes on as a central elsewhere"
   const headers = { authorization: `bearer ${await token(other)}`, accept: "application/json" };
   const items = await fetch(`${again.url}/inventory/wirelesssensors`, { headers });
   expect(await items.json()).toHaveLength(1);
-}, 60_000);
+});
 
 test("import, items, export and report work on the database that --database names", async () => {
   await using database = await (await postgresServer()).database();
@@ -148,7 +148,7 @@ test("import, items, export and report work on the database that --database name
   expect(JSON.parse(report.out)).toMatchObject({ pillboxes: [], walking: [] });
   process.kill("SIGTERM");
   expect(await process.exited).toBe(0);
-}, 60_000);
+});
 
 test("central whose data are moved away under it says so and ends with 1", async () => {
   const data = join(site.directory, "central");
@@ -156,7 +156,7 @@ test("central whose data are moved away under it says so and ends with 1", async
   renameSync(join(data, "lintel.db"), join(data, "moved.db"));
   expect(await process.exited).toBe(1);
   expect(await process.said()).toContain(`${data}/lintel.db`);
-}, 30_000);
+});
 
 test("central serves TLS, and metrics where it is told to", async () => {
   const store = ["--data", join(site.directory, "central")];
@@ -192,16 +192,12 @@ describe("a start that cannot succeed is one line, a remedy and exit 2:", () => 
       /TLS certificate .*\/c cannot be read .*: let --tls-certificate name/,
     ],
     [["--data", "d", "--listen", "203.0.113.9"], /this machine does not have that address: set --listen to/],
-  ])(
-    "%j",
-    async (words, said) => {
-      const end = await site.lintel("central", "--port", "0", ...words);
-      const lines = end.said.trimEnd().split("\n");
-      expect([end.code, end.out]).toEqual([2, ""]);
-      expect(lines.at(-1)).toMatch(said);
-    },
-    30_000,
-  );
+  ])("%j", async (words, said) => {
+    const end = await site.lintel("central", "--port", "0", ...words);
+    const lines = end.said.trimEnd().split("\n");
+    expect([end.code, end.out]).toEqual([2, ""]);
+    expect(lines.at(-1)).toMatch(said);
+  });
 
   test("a port that another program has, and nothing is made", async () => {
     const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
@@ -219,7 +215,7 @@ describe("a start that cannot succeed is one line, a remedy and exit 2:", () => 
     expect([end.code, end.out]).toEqual([2, ""]);
     expect(end.said).toContain("another program has the port: ");
     expect(existsSync(data)).toBe(false);
-  }, 30_000);
+  });
 
   test("a directory that is a gateway's, and one that another central has", async () => {
     site.configure();
@@ -233,7 +229,7 @@ describe("a start that cannot succeed is one line, a remedy and exit 2:", () => 
     await central(store);
     const second = await site.lintel("central", "--port", "0", ...store);
     expect([second.code, second.said]).toEqual([2, expect.stringMatching(/lintel: .*central.*\n$/)]);
-  }, 30_000);
+  });
 });
 
 test("the database that LINTEL_DATABASE names is used where no option names a store", async () => {
@@ -255,4 +251,4 @@ test("the database that LINTEL_DATABASE names is used where no option names a st
   const data = join(site.directory, "other");
   const beside = site.spawn(["token", "list", "--json", "--data", data], { LINTEL_DATABASE: database.url });
   expect(await beside.exited).toBe(2);
-}, 30_000);
+});

@@ -36,7 +36,7 @@ test("doctor does not praise a port on which the running gateway hears nothing",
   expect(out).toContain("✗ [pillbox] is not what the gateway was started with");
   await gateway.stop();
   deaf.stop(true);
-}, 60_000);
+});
 
 describe("doctor says what systemd says", () => {
   const shown = (facts: Readonly<Record<string, string>>) =>

@@ -65,7 +65,7 @@ test("of 200,000 items with three faulty lines it names all three and changes no
     "",
   ]);
   expect(existsSync(site.data)).toBe(false);
-}, 60_000);
+});
 
 test("it says what it added, updated and left, as a table and as JSON; a dry run says so beforehand", async () => {
   const file = itemsCsv(3);
@@ -127,7 +127,7 @@ test("killed while it writes, it leaves none of the records or all, and the next
   expect([0, count]).toContain(itemCount());
   expect((await site.lintel("import", file, "--new", "--data", site.data)).code).toBe(0);
   expect(itemCount()).toBe(count);
-}, 60_000);
+});
 
 test("of a package it takes back the files with identifiers alone, and says so of the others", async () => {
   const store = ["--data", site.data];

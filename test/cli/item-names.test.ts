@@ -59,7 +59,7 @@ test("a sensor that joined is called by the name that it is given beside the run
   function items() {
     return gateway.records<{ itemname: string }[]>("/inventory/wirelesssensors", token);
   }
-}, 90_000);
+});
 
 test("what devices are called goes up as a proposal, is shown to who may see that home, and leads nowhere at central", async () => {
   await using box = new LostBox();
@@ -95,7 +95,7 @@ test("what devices are called goes up as a proposal, is shown to who may see tha
   const then = String(await page(await box.central.token("--home", "12")));
   expect(then).toContain("Pantry");
   expect(then).not.toContain("is called <bdi>Cellar stairs</bdi>");
-}, 90_000);
+});
 
 test("a sensor that [walking] names keeps its name, and a broken one gives up its own to the next", async () => {
   await using box = new LostBox();
@@ -138,4 +138,4 @@ test("a sensor that [walking] names keeps its name, and a broken one gives up it
     code: 2,
     said: expect.stringContaining("no distance in metres"),
   });
-}, 90_000);
+});

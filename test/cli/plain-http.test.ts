@@ -23,7 +23,7 @@ test("a gateway that others reach by plain HTTP says so at its start, in its sta
   expect(warned((await site.lintel("doctor", ...on)).out)).toEqual([line]);
   await gateway.stop();
   expect(warned(await gateway.process.said())).toEqual([line]);
-}, 30_000);
+});
 
 test("so does central", async () => {
   const open = await site.serve(["central", "--port", "0", "--json", "--data", site.data]);
@@ -36,7 +36,7 @@ test("so does central", async () => {
   const own = await site.central("--data", site.data);
   await own.stop();
   expect(warned(await own.process.said())).toEqual([]);
-}, 30_000);
+});
 
 test("the configuration to start from serves TLS, by a certificate that curl is given", async () => {
   const example = readFileSync(new URL("../../systemd/lintel.toml", import.meta.url), "utf8");
@@ -52,4 +52,4 @@ test("the configuration to start from serves TLS, by a certificate that curl is 
   expect(JSON.parse(curl.stdout.toString())).toBeArray();
   await gateway.stop();
   expect(warned(await gateway.process.said())).toEqual([]);
-}, 30_000);
+});

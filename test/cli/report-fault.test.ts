@@ -67,7 +67,7 @@ beforeAll(async () => {
   await gateway.stop();
   text = readFileSync(file, "utf8");
   report = JSON.parse(text);
-}, 60_000);
+});
 
 /** A programme in which everything that has a name has a marked one. */
 function records() {

@@ -65,7 +65,7 @@ describe("a lost box", () => {
     expect((await box.run("verify", "--config", box.site.config, "--json")).out).toContain(
       '"differing_days":0',
     );
-  }, 60_000);
+  });
 
   test("comes back from a backup older than its last upload: nothing is sent twice, and buffers are read on from there", async () => {
     await box.live(1, 300);
@@ -81,7 +81,7 @@ describe("a lost box", () => {
     await box.live(451, 500);
     expect(await box.upload()).toMatchObject({ sent: 50, differing_days: 0 });
     expect(await box.central.events()).toEqual(numbers(1, 500));
-  }, 60_000);
+  });
 
   test("comes back from central with its records, its readings and its place in buffers, and goes on without repeats or losses", async () => {
     await box.central.import({ homes: [{ homeid: 12, cityname: "Leeds" }] });
@@ -109,7 +109,7 @@ describe("a lost box", () => {
     await box.live(501, 510);
     expect(await box.upload()).toMatchObject({ sent: 10, differing_days: 0 });
     expect(await box.central.events()).toEqual(numbers(1, 510));
-  }, 90_000);
+  });
 
   test("whose card is damaged is set aside: what can be read of it goes up first, and the rest comes back from central", async () => {
     await box.live(1, 3_000);
@@ -131,7 +131,7 @@ describe("a lost box", () => {
     await box.live(30_001, 30_010);
     expect(await box.upload()).toMatchObject({ sent: 10, differing_days: 0 });
     expect(await box.central.events()).toHaveLength(30_010 - lost);
-  }, 60_000);
+  });
 
   test("comes back from central with as many days as are asked for", async () => {
     await box.live(1, 100);
@@ -144,7 +144,7 @@ describe("a lost box", () => {
     box.lose();
     // More days than there are since 1970.
     expect(await restore("--from-central", "--days", "36500")).toMatchObject({ readings: 110 });
-  }, 60_000);
+  });
 
   test("comes back from a backup without central too, which is said", async () => {
     await box.live(1, 100);
@@ -155,7 +155,7 @@ describe("a lost box", () => {
     expect(said).toContain("central could not be asked how far devices have been read");
     expect(box.eventsHere()).toEqual(numbers(1, 100));
     expect(box.cursorHere()).toBe("100");
-  }, 60_000);
+  });
 
   test("comes back by the commands of docs/restore.md as they stand there", async () => {
     const page = readFileSync(join(import.meta.dir, "../../docs/restore.md"), "utf8");
@@ -190,7 +190,7 @@ describe("a lost box", () => {
     writeFileSync(join(box.site.data, "lintel.db"), "nothing but noise");
     await box.run(...(damaged ?? []));
     expect(box.eventsHere()).toEqual(numbers(1, 100));
-  }, 60_000);
+  });
 
   test("brings its configuration back too, and what that names, where nothing stands there", async () => {
     await box.live(1, 10);
@@ -205,7 +205,7 @@ describe("a lost box", () => {
     expect(readFileSync(box.site.config, "utf8")).toBe(configuration);
     expect(readFileSync(box.tokenFile, "utf8")).toBe(token);
     expect(await box.upload()).toMatchObject({ sent: 10 });
-  }, 60_000);
+  });
 
   test("writes no file outside the directory of its configuration, whatever a backup says", async () => {
     await box.live(1, 10);
@@ -224,7 +224,7 @@ describe("a lost box", () => {
     expect(existsSync(outside)).toBe(false);
     expect(said).toContain(`${outside} is outside of ${box.site.directory} and was not put back`);
     expect(said).toContain(`${box.site.config} is back.`);
-  }, 60_000);
+  });
 });
 
 /** Overwrites a page in the middle of a table. */
@@ -259,7 +259,7 @@ describe("restore", () => {
     expect(await refused("--from-central", "--replace")).toMatch(/is already running on/);
     expect(await gateway.stop()).toBe(0);
     expect(box.eventsHere()).toEqual(numbers(1, 10));
-  }, 60_000);
+  });
 
   test("refuses where there are data, and sets them aside where it is told to", async () => {
     await box.live(1, 10);
@@ -276,7 +276,7 @@ describe("restore", () => {
     expect(readFileSync(join(set_aside, "drivers/zigbee/network.json"), "utf8")).toBe("later");
     expect(readdirSync(set_aside)).toContain("lintel.db");
     expect((await restore(stick, "--replace")).set_aside).toBe(join(box.site.data, "set-aside-2"));
-  }, 60_000);
+  });
 
   test("changes nothing where central refuses the token, and says so in a line", async () => {
     await box.start();
@@ -285,7 +285,7 @@ describe("restore", () => {
     expect(await refused("--from-central", "--replace")).toMatch(/refuses the token.*token create/);
     expect(box.eventsHere()).toEqual(numbers(1, 10));
     expect(existsSync(join(box.site.data, "restoring"))).toBe(false);
-  }, 60_000);
+  });
 
   test("brings nothing of another home back, whose token the box was given", async () => {
     await box.start();
@@ -293,7 +293,7 @@ describe("restore", () => {
     writeFileSync(box.tokenFile, other, { mode: 0o600 });
     expect(await refused("--from-central")).toMatch(/knows the token as another home's.*correct \[home\] id/);
     expect(box.exists()).toBe(false);
-  }, 60_000);
+  });
 
   test("refuses a backup that is not what was written, by the name of the file, and changes nothing", async () => {
     await box.live(1, 10);
@@ -310,7 +310,7 @@ describe("restore", () => {
     rmSync(join(stick, "manifest.json"));
     expect(await refused(stick)).toContain(`there is no backup in ${stick}`);
     expect(readdirSync(box.site.data).filter((name) => !name.endsWith(".lock"))).toEqual([]);
-  }, 60_000);
+  });
 
   test("that is killed leaves what was there, and the next one is whole", async () => {
     await box.live(1, 20_000);
@@ -328,7 +328,7 @@ describe("restore", () => {
     expect((await restore(stick, "--replace")).set_aside).toBe(join(box.site.data, "set-aside-1"));
     expect(existsSync(building)).toBe(false);
     expect(box.eventsHere()).toHaveLength(20_000);
-  }, 60_000);
+  });
 
   test("that was cut off while it put things in their places is done again without being told to replace", async () => {
     await box.live(1, 10);
@@ -342,7 +342,7 @@ describe("restore", () => {
     writeFileSync(join(box.site.data, "drivers/zigbee/network.json"), "placed already");
     expect((await restore(stick)).set_aside).toBe(join(box.site.data, "set-aside-1"));
     expect(box.eventsHere()).toEqual(numbers(1, 10));
-  }, 60_000);
+  });
 
   test("says which way to choose where none or both are given", async () => {
     expect(await refused()).toContain("nothing says where to restore from");
@@ -374,5 +374,5 @@ describe("restore", () => {
     box.configure();
     expect(await box.upload()).toMatchObject({ sent: 10, differing_days: 0 });
     expect(await box.central.events()).toEqual(numbers(1, 20));
-  }, 60_000);
+  });
 });

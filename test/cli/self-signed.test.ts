@@ -54,7 +54,7 @@ describe("a gateway with tls = self-signed", () => {
     expect(JSON.parse(stopped.out)).toMatchObject({ running: false, tls });
     const shown = await site.lintel("status", "--config", site.config);
     expect(shown.out).toContain(`TLS  certificate ${file()}\n  SHA-256 fingerprint ${fingerprint}\n`);
-  }, 30_000);
+  });
 
   test("has the same certificate after a kill, and as the box that a backup makes of another", async () => {
     const first = await run();
@@ -78,7 +78,7 @@ describe("a gateway with tls = self-signed", () => {
     } finally {
       await spare.remove();
     }
-  }, 30_000);
+  });
 
   test("lintel fetch takes its certificate by --certificate, and says so where it was not given", async () => {
     const gateway = await run();
@@ -109,7 +109,7 @@ describe("a gateway with tls = self-signed", () => {
         /^lintel: \S+token cannot be read as a certificate \(.*\): name a PEM file .*: .*\n$/,
       ),
     ]);
-  }, 30_000);
+  });
 
   test("whose key is damaged says so in one line and exit 2, and leaves both files", async () => {
     await (await run()).stop();
@@ -123,7 +123,7 @@ describe("a gateway with tls = self-signed", () => {
     expect(fingerprintIn(file())).toBe(fingerprint);
     const doctor = await site.lintel("doctor", "--config", site.config);
     expect(doctor.code).toBe(1);
-  }, 30_000);
+  });
 });
 
 describe("central with --tls self-signed", () => {
@@ -180,7 +180,7 @@ describe("central with --tls self-signed", () => {
       2,
       expect.stringContaining("has a certificate that no authority vouches for"),
     ]);
-  }, 60_000);
+  });
 
   test("on PostgreSQL keeps it in the directory that is named", async () => {
     await using database = await (await postgresServer()).database();
@@ -198,7 +198,7 @@ describe("central with --tls self-signed", () => {
     expect(fingerprintIn(file)).toBe(fingerprint);
     again.process.kill("SIGTERM");
     expect(await again.process.exited).toBe(0);
-  }, 60_000);
+  });
 
   test.each([
     [["--tls", "self-signed", "--tls-key", "k"], /--tls and --tls-key both say what TLS is served with: /],
@@ -219,15 +219,11 @@ describe("central with --tls self-signed", () => {
       ["--tls", "self-signed", "--tls-directory", "/sys/kernel"],
       /cannot be kept in \/sys\/kernel .*, or set --tls-directory to another directory$/,
     ],
-  ])(
-    "%j is refused",
-    async (words, said) => {
-      const data = join(site.directory, "central");
-      const end = await site.lintel("central", "--port", "0", "--data", data, ...words);
-      expect([end.code, end.out]).toEqual([2, ""]);
-      expect(end.said.trimEnd().split("\n").at(-1)).toMatch(said);
-      expect(existsSync(join(data, "tls-key.pem"))).toBe(false);
-    },
-    30_000,
-  );
+  ])("%j is refused", async (words, said) => {
+    const data = join(site.directory, "central");
+    const end = await site.lintel("central", "--port", "0", "--data", data, ...words);
+    expect([end.code, end.out]).toEqual([2, ""]);
+    expect(end.said.trimEnd().split("\n").at(-1)).toMatch(said);
+    expect(existsSync(join(data, "tls-key.pem"))).toBe(false);
+  });
 });

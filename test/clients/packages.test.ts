@@ -35,7 +35,7 @@ beforeAll(async () => {
   }
   fetched = minutesIn(await Bun.file(join(packages, "csv", "missingness.csv")).text());
   expect(fetched.size).toBeGreaterThan(50);
-}, 60_000);
+});
 afterAll(() => site.remove());
 
 /** Of CSV with names in its first line and no quotes: the settled days, without columns that are 0. */
@@ -96,7 +96,7 @@ where(python !== "", "python3")("the Python package", () => {
   test("passes its own tests against the demo", async () => {
     const said = await run([python, "-m", "unittest", "discover", "-s", join(clients, "python/tests")], env);
     expect(said).toMatch(/^Ran \d+ tests/m);
-  }, 60_000);
+  });
 
   test("counts the minutes that fetch counts", async () => {
     const program = `
@@ -111,23 +111,14 @@ for kind, series in first.items():
             print(item["itemname"], of.day, of.minutes, of.listened, *[of.missing.get(one, 0) for one in reasons], of.unknown, sep=",")
 `;
     expect(minutesIn(await run([python, "-c", program], env))).toEqual(fetched);
-  }, 60_000);
+  });
 
   const mypy = Bun.which("mypy");
   if (mypy === null) console.warn("mypy is not here: the types of the Python package are NOT checked");
-  test.skipIf(mypy === null)(
-    "has sound types",
-    async () => {
-      const settings = [
-        "--config-file",
-        join(clients, "python/pyproject.toml"),
-        "--cache-dir",
-        site.directory,
-      ];
-      await run([mypy ?? "", ...settings, join(clients, "python/lintel")]);
-    },
-    60_000,
-  );
+  test.skipIf(mypy === null)("has sound types", async () => {
+    const settings = ["--config-file", join(clients, "python/pyproject.toml"), "--cache-dir", site.directory];
+    await run([mypy ?? "", ...settings, join(clients, "python/lintel")]);
+  });
 });
 
 const rscript = Bun.which("Rscript") ?? "";
@@ -138,16 +129,12 @@ where(hasPackages, "Rscript with the packages curl and jsonlite")("the R package
   beforeAll(async () => {
     mkdirSync(library);
     await run(["R", "CMD", "INSTALL", "-l", library, join(clients, "r")]);
-  }, 60_000);
+  });
 
   const tests = join(clients, "r/tests");
-  test.each(readdirSync(tests))(
-    "passes its own tests against the demo: %s",
-    async (file) => {
-      await run([rscript, join(tests, file)], env);
-    },
-    60_000,
-  );
+  test.each(readdirSync(tests))("passes its own tests against the demo: %s", async (file) => {
+    await run([rscript, join(tests, file)], env);
+  });
 
   test("counts the minutes that fetch counts", async () => {
     const program = `
@@ -163,7 +150,7 @@ for (kind in names(first)) for (name in lintel_items(server, kind)$itemname) {
 }
 `;
     expect(minutesIn(await run([rscript, "-e", program], env))).toEqual(fetched);
-  }, 60_000);
+  });
 
   test("is documented", () => {
     const exported = [

@@ -80,4 +80,4 @@ test("50,000 mutated frames over all parsers: no crash, no growth; ./scripts/soa
   expect(taken).toBeWithin(frames / 20, frames);
   expect(held_most).toBeLessThanOrEqual(4_096);
   expect(heap_last - heap_first).toBeLessThan(8 * 1024 * 1024);
-}, 30_000);
+});

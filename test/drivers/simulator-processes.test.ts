@@ -29,7 +29,7 @@ test("a simulated bridge in a process of its own is polled, and obeys", async ()
   expect((await bridge.tell({ do: "boxes" }))["boxes"][0].history).toHaveLength(3);
   expect(await bridge.end()).toBe(0);
   directory.remove();
-}, 20_000);
+});
 
 test("a simulated watch in a process of its own is read, and obeys", async () => {
   const directory = temporaryDirectory();
@@ -44,4 +44,4 @@ test("a simulated watch in a process of its own is read, and obeys", async () =>
   await driver.stop();
   expect(await watch.end()).toBe(0);
   directory.remove();
-}, 20_000);
+});

@@ -32,7 +32,7 @@ beforeAll(async () => {
     const [format = "", more = ""] = form.split(" ");
     await exported.export(form, ["--format", format, ...(words[more] ?? [])]);
   }
-}, 60_000);
+});
 afterAll(() => exported.remove());
 
 /** The lines of a language in the README of a package. */
@@ -49,21 +49,17 @@ function run(form: string, command: readonly string[]): string {
 }
 
 describe("the lines of README.md count the readings of each item and day", () => {
-  test.each(forms)(
-    "DuckDB: %s",
-    async (form) => {
-      const instance = await DuckDBInstance.create(":memory:");
-      const connection = await instance.connect();
-      await connection.run(
-        `SET TimeZone = '${elsewhere.TZ}'; SET file_search_path = '${exported.directory(form)}'`,
-      );
-      const rows = (await connection.runAndReadAll(linesOf(form, "sql"))).getRowObjectsJson();
-      connection.closeSync();
-      instance.closeSync();
-      expect(rows.map((row) => [row["day"], Number(row["readings"])])).toContainEqual([day, 1]);
-    },
-    start_ms,
-  );
+  test.each(forms)("DuckDB: %s", async (form) => {
+    const instance = await DuckDBInstance.create(":memory:");
+    const connection = await instance.connect();
+    await connection.run(
+      `SET TimeZone = '${elsewhere.TZ}'; SET file_search_path = '${exported.directory(form)}'`,
+    );
+    const rows = (await connection.runAndReadAll(linesOf(form, "sql"))).getRowObjectsJson();
+    connection.closeSync();
+    instance.closeSync();
+    expect(rows.map((row) => [row["day"], Number(row["readings"])])).toContainEqual([day, 1]);
+  });
 
   const rscript = Bun.which("Rscript") ?? "";
   const hasJson = rscript !== "" && Bun.spawnSync([rscript, "-e", "library(jsonlite)"]).success;
@@ -76,7 +72,6 @@ describe("the lines of README.md count the readings of each item and day", () =>
         new RegExp(`^${day} 1$`, "m"),
       );
     },
-    start_ms,
   );
 
   const pythons = [Bun.which("python3"), "/usr/bin/python3"].flatMap((path) => path ?? []);
@@ -87,19 +82,12 @@ describe("the lines of README.md count the readings of each item and day", () =>
     ["pyarrow", forms.filter((form) => form.startsWith("parquet"))],
   ] as const) {
     const python = pythonWith(name);
-    test.skipIf(!python).each(some)(
-      `Python with ${name}, all but the drawing: %s`,
-      (form) => {
-        const lines = linesOf(form, "python").replace(/^if .*\.plot\(.*\n/m, "");
-        expect(lines).not.toContain(".plot(");
-        const show =
-          'print("\\n".join(f"{day} {count}" for day, count in zip(counts["day"], counts["readings"])))';
-        expect(run(form, [python ?? "", "-c", `${lines}\n${show}`])).toMatch(new RegExp(`^${day} 1$`, "m"));
-      },
-      start_ms,
-    );
+    test.skipIf(!python).each(some)(`Python with ${name}, all but the drawing: %s`, (form) => {
+      const lines = linesOf(form, "python").replace(/^if .*\.plot\(.*\n/m, "");
+      expect(lines).not.toContain(".plot(");
+      const show =
+        'print("\\n".join(f"{day} {count}" for day, count in zip(counts["day"], counts["readings"])))';
+      expect(run(form, [python ?? "", "-c", `${lines}\n${show}`])).toMatch(new RegExp(`^${day} 1$`, "m"));
+    });
   }
 });
-
-/** Time for programs that load for seconds on a busy machine. */
-const start_ms = 60_000;

@@ -35,7 +35,7 @@ beforeAll(async () => {
     await api.stop();
     await store.close();
   };
-}, 60_000);
+});
 afterAll(async () => {
   await stop();
   await site.remove();
@@ -57,7 +57,7 @@ test("fetch, export and report make no local day of a time zone that does not ex
     if (output !== undefined)
       expect(existsSync(join(site.directory, output, "datapackage.json"))).toBe(false);
   }
-}, 120_000);
+});
 
 test("in UTC they are written, with a line that says which days those are", async () => {
   for (const words of [
@@ -70,7 +70,7 @@ test("in UTC they are written, with a line that says which days those are", asyn
     );
     expect(code).toBe(0);
   }
-}, 120_000);
+});
 
 test("doctor names the home, the word and the zone that is probably meant", async () => {
   const { said, out } = await site.lintel("doctor", "--data", site.data);
@@ -78,4 +78,4 @@ test("doctor names the home, the word and the zone that is probably meant", asyn
     'home 12 has the time zone "America/Los_Angelos", and there is none of that name',
   );
   expect(`${out}${said}`).toContain("America/Los_Angeles");
-}, 60_000);
+});

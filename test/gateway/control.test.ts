@@ -133,7 +133,7 @@ test("joining in which nothing happens stays open for its seconds, whoever waits
   // Bun ends a connection on which nothing is said after 10 s, unless it is told not to.
   for await (const step of client.joining(13)) states.push(step.state);
   expect(states).toEqual(["open", "closed"]);
-}, 30_000);
+});
 
 test("what does not get in because the gateway stops is no warning", async () => {
   const { joining } = control([attach(new Doorkeeper())]);

@@ -165,7 +165,6 @@ where(packages, "Rscript with the packages curl and jsonlite")(
     expectDaysAndSilence(lines(await printed("r", "r", [rscript ?? ""], { R_LIBS: library })));
     expect(await Bun.file(join(directory, "Rplots.pdf")).exists()).toBe(true);
   },
-  60_000,
 );
 
 test("the first page names the variables by which the others were trusted", async () => {

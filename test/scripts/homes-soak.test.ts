@@ -15,5 +15,4 @@ test.each(["sqlite", "postgres"] as const)(
     expect(sent).toBeGreaterThan(calls_max / 4);
     expect(imports).toBeGreaterThan(2);
   },
-  900_000,
 );

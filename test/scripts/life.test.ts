@@ -7,7 +7,6 @@ import { nightly } from "../nightly.ts";
 /** 8 home-nights each. */
 const seeds_max = nightly ? 250 : 12;
 const workers_max = 2;
-const test_ms_max = 3_600_000;
 const compiler = Bun.which("cc");
 if (compiler === null) console.log("skipped: the simulated disk of ./scripts/soak life needs cc");
 
@@ -33,7 +32,6 @@ test.skipIf(compiler === null)(
     expect((await again.live({ seed: 1 })).digest).toBe(digests.get(1) as string);
     await again.end();
   },
-  test_ms_max,
 );
 
 test("each planted fault of ./scripts/soak life still fits the source", () => {

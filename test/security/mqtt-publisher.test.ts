@@ -66,4 +66,4 @@ test("a publisher at the broker is sent nothing of the home, whatever it asks fo
   expect(await site.answer("items", "--json", "--data", site.data)).toEqual([]);
   await attacker.endAsync();
   await broker.remove();
-}, 60_000);
+});

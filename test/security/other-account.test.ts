@@ -19,7 +19,7 @@ beforeAll(async () => {
   gateway = await site.run();
   // The way to the data directory is open, as /var/lib is.
   chmodSync(site.directory, 0o755);
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await site.remove();
@@ -59,5 +59,4 @@ test.skipIf(setpriv === null || curl === null)(
     const own = await fetch("http://gateway/status", { unix: socket });
     expect(await own.json()).toMatchObject({ joining: false });
   },
-  60_000,
 );

@@ -108,7 +108,7 @@ beforeAll(async () => {
     };
     await of.answer("token", "revoke", revoked, "--json", "--data", of.data);
   }
-}, 120_000);
+});
 afterAll(async () => {
   await site.remove();
   await centralSite.remove();
@@ -259,7 +259,6 @@ describe.each(["gateway", "central"] as const)("every route of a %s", (role) => 
       if (allowed.interface.includes(caller)) expect(told).toBeGreaterThan(20);
       expect(changedIn(before, tablesOf(here))).toEqual([]);
     },
-    120_000,
   );
 
   test("refuses an administrator every method that the table of routes does not have", async () => {
@@ -280,7 +279,7 @@ describe.each(["gateway", "central"] as const)("every route of a %s", (role) => 
       }
     expect(faults.slice(0, 5)).toEqual([]);
     expect(changedIn(before, tablesOf(here))).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe("the forms of setting up", () => {
@@ -357,7 +356,7 @@ describe("the forms of setting up", () => {
     expect(changedIn(before, tablesOf(site))).toEqual([]);
     expect((await ask(gateway, "POST", "/walk/name", admin, fieldsOf("/walk/name"))).status).toBe(303);
     expect(changedIn(before, tablesOf(site)).toSorted()).toEqual(["given_names"]);
-  }, 30_000);
+  });
 });
 
 test("the sync token of one home cannot replace the files of another home at central", async () => {

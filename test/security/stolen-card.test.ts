@@ -25,7 +25,7 @@ beforeAll(async () => {
   await other.upload();
   await box.site.token();
   card = tokensOn([box.site.data, box.site.config, box.tokenFile]);
-}, 120_000);
+});
 afterAll(async () => {
   await other[Symbol.asyncDispose]();
   await box[Symbol.asyncDispose]();
@@ -95,4 +95,4 @@ test("the tokens on a stolen card open nothing once they are revoked at central"
   // Home 13 is served as before.
   await other.live(101, 110);
   expect(await other.upload()).toMatchObject({ sent: 10 });
-}, 60_000);
+});

@@ -60,7 +60,7 @@ test("kill -9 while a scale and a pill box are heard, again and again, loses and
     await controller.close();
     await site.remove();
   }
-}, 60_000);
+});
 
 function until(holds: () => boolean, what: string): Promise<true> {
   return eventually(() => holds() || undefined, what, { pause_ms: 10 });

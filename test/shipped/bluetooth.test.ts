@@ -37,4 +37,4 @@ test("a scale, a broadcasting pill box and a watch are heard through one Bluetoo
   expect(await told("scales", "weights", 1)).toMatchObject([{ weight: 71_300 }]);
   expect(await told("watches", "epochs", 1)).toMatchObject([{ steps: 321 }]);
   expect(await gateway.stop()).toBe(0);
-}, 30_000);
+});

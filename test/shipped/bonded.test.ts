@@ -84,4 +84,4 @@ test("a scale that speaks to a bonded partner alone is paired by its digits, and
   expect(await weights(2)).toEqual([71_000, 70_500]);
   expect((await air.tell({ do: "look" }))["pairings"]).toBe(1);
   expect(await gateway.stop()).toBe(0);
-}, 60_000);
+});

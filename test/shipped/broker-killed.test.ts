@@ -12,5 +12,4 @@ test.skipIf(mosquitto === null)(
     expect(killed.served).toBe(900);
     expect(killed.gatewayKills).toBeGreaterThan(0);
   },
-  120_000,
 );

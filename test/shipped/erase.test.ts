@@ -102,7 +102,7 @@ describe("a home that is erased at central", () => {
     expect(await made.run(...again)).toEqual({ erasures: 1, spans: 1 });
     expect(await made.run(...again)).toEqual({ erasures: 0, spans: 0 });
     expect(marksIn(made.bytesIn("elsewhere"), ...here)).toEqual(gone);
-  }, 240_000);
+  });
 
   test("on PostgreSQL is in no page, download or history, and uploads do not bring it back", async () => {
     await using database = await (await postgresServer()).database();
@@ -122,7 +122,7 @@ describe("a home that is erased at central", () => {
     expect(await made.upload(12, "verify")).toMatchObject({ differing_days: 0 });
     await made.stop();
     await made[Symbol.asyncDispose]();
-  }, 240_000);
+  });
 });
 
 describe("a participant", () => {
@@ -143,7 +143,7 @@ describe("a participant", () => {
     expect(marksIn(await made.served(), "ADDRESS12").ADDRESS12).toBeGreaterThan(0);
     const unknown = await made.site.lintel("erase", "--subject", "7", ...made.store, "--yes");
     expect([unknown.code, unknown.said]).toEqual([2, expect.stringContaining("knows no subject 7")]);
-  }, 240_000);
+  });
 
   test("who is erased at the gateway stays away there, and central is asked to erase too", async () => {
     const made = new MarkedHomes();
@@ -168,5 +168,5 @@ describe("a participant", () => {
     expect(await fleet()).toEqual([]);
     await made.upload(12);
     expect(marksIn(await made.served(), "SUBJECT7", "MARK12")).toEqual(none);
-  }, 240_000);
+  });
 });

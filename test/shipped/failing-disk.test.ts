@@ -53,4 +53,4 @@ test("a central whose disk reports errors says so, to its log and to gateways, a
   const reader = await office.token();
   expect(await whole.all(doors, reader)).toHaveLength(800);
   await whole.stop();
-}, 120_000);
+});

@@ -45,5 +45,4 @@ test.skipIf(!mountable)(
     await eventually(() => (lit() ? true : undefined), "the lamp is lit");
     expect(await gateway.stop()).toBe(0);
   },
-  40_000,
 );

@@ -25,7 +25,7 @@ beforeAll(async () => {
   gateway = await site.run();
   token = await site.token();
   await site.listening();
-}, 30_000);
+});
 afterAll(async () => {
   await site.remove();
   await hubs.end();
@@ -45,7 +45,7 @@ test("the sensors of all hubs are strangers, until lintel items admit lets each 
   expect(await gateway.records("/inventory/wirelesssensors", token)).toEqual([]);
   for (const { address } of sensors)
     await site.answer("items", "admit", address, "--json", "--data", site.data);
-}, 30_000);
+});
 
 test("what they say then are events", async () => {
   for (const { hub } of sensors) for (const on of [true, false]) await hubs.tell({ do: "say", hub, on });
@@ -57,7 +57,7 @@ test("what they say then are events", async () => {
     }, `two events of ${item}`);
     expect(events.map((one) => one.event)).toEqual([0, event]);
   }
-}, 30_000);
+});
 
 test("lintel status names the broker, and the sensors that would lose what they say", async () => {
   await hubs.tell({ do: "say", hub: "esphome", on: true, qos: 0 });
@@ -70,7 +70,7 @@ test("lintel status names the broker, and the sensors that would lose what they 
     token,
   );
   expect(JSON.stringify(device)).toContain("it comes at QoS 0");
-}, 30_000);
+});
 
 test("a gateway that stops and starts has lost nothing", async () => {
   expect(await gateway.stop()).toBe(0);
@@ -82,4 +82,4 @@ test("a gateway that stops and starts has lost nothing", async () => {
     return found.length === 4 ? found : undefined;
   }, "what waited at the broker");
   expect(events.map(({ event }) => event)).toEqual([0, 2, 0, 2]);
-}, 30_000);
+});

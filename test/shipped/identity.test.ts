@@ -56,4 +56,4 @@ test("a door sensor under the address of a known wall sensor is refused by pair,
     const found = await again.events(name, token).catch(() => []);
     return found.length > 1 ? true : undefined;
   }, "its event");
-}, 90_000);
+});

@@ -10,7 +10,7 @@ test("gateway, uploads and central are killed at random, and nothing is lost, th
   expect(killings.faults).toEqual([]);
   expect(killings.kills.gateway).toBe(10);
   expect(killings.owed).toBeGreaterThan(20);
-}, 120_000);
+});
 
 test("a notification that is missing, twice or out of order is found", () => {
   const of = (...events: number[]) => sensorFaults(events, new Set([1, 2, 3]));

@@ -27,7 +27,7 @@ const taken: readonly LieName[] = ["six thousand items", "all that records may h
 let liedTo: LiedTo;
 beforeAll(async () => {
   liedTo = await LiedTo.start();
-}, 120_000);
+});
 afterAll(() => liedTo.remove());
 
 for (const [request, names] of Object.entries(told) as [RequestName, readonly LieName[]][])

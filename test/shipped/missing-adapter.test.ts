@@ -30,4 +30,4 @@ test("an adapter that is missing at the start is named in status and doctor, and
   await site.listening();
   expect((await driver()).problem).toBeUndefined();
   expect(await gateway.stop()).toBe(0);
-}, 40_000);
+});

@@ -44,7 +44,7 @@ describe.each(["000", "022"])("under a umask of %s", (umask) => {
     expect(open(site.data)).toEqual([]);
     await gateway.stop();
     expect(open(site.data)).toEqual([]);
-  }, 60_000);
+  });
 
   test("what central, import, export, fetch, backup and restore make is their user's", async () => {
     const server = await site.central("--data", central);
@@ -65,7 +65,7 @@ describe.each(["000", "022"])("under a umask of %s", (umask) => {
     await ran("restore", join(made(), "backup"), "--data", join(made(), "spare"));
     expect(open(central)).toEqual([]);
     expect(open(made()).filter((path) => path !== "fetched 755")).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test("a database that was open to others is closed to them when it is opened", async () => {
@@ -80,7 +80,7 @@ test("a database that was open to others is closed to them when it is opened", a
   chmodSync(join(central, "lintel.db"), 0o664);
   await site.central("--data", central);
   expect(open(central)).toEqual([]);
-}, 60_000);
+});
 
 async function token(): Promise<string> {
   return (await site.answer("token", "create", "maria", "--json", "--data", central)).token;

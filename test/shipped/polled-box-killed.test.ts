@@ -37,7 +37,7 @@ test("kill -9 between a reply and its commit, again and again, loses no event an
     await bridge.close();
     await site.remove();
   }
-}, 60_000);
+});
 
 /** Runs a gateway until so many event replies have gone out, or all, and a moment more, in which some of it may be committed. */
 async function killedAfterReplies(

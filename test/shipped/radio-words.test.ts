@@ -47,4 +47,4 @@ test("a scale next door that calls itself by escape codes does nothing to a term
       .split("\n")
       .filter((line) => !/^<[3-7]>/.test(line)),
   ).toEqual([]);
-}, 60_000);
+});

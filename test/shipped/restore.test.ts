@@ -82,4 +82,4 @@ test("a spare box with another stick, restored from central, hears the sensors o
   expect(await fetched()).toEqual([0x31, 0x32]);
   expect(await after.stop()).toBe(0);
   await spare.close();
-}, 90_000);
+});

@@ -53,4 +53,4 @@ test("a clock that leapt by two years, and a restart, leave certificate and key 
     return status.clock_synchronised ? true : undefined;
   }, "the gateway believes the clock");
   expect(files()).toEqual(kept);
-}, 120_000);
+});

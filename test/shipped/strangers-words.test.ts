@@ -43,7 +43,7 @@ describe("a sensor that tells a hostile model and maker", () => {
     expect(await pair.exited).toBe(0);
     expect(actingLines(pairing)).toEqual([]);
     await stick.tell({ do: "alarm", ieee });
-  }, 60_000);
+  });
 
   test("is an item whose model and maker are plain lines, in the interface too", async () => {
     const [item] = await eventually(async () => {

@@ -33,7 +33,7 @@ test("a pill box that nobody let in is counted and shown, and is no item", async
   });
   expect(await gateway.records("/inventory/pillboxes", token)).toEqual([]);
   expect((await site.lintel("status", "--data", site.data)).out).toMatch(/Strangers +\d heard.*items admit/);
-}, 30_000);
+});
 
 test("one that is admitted beside the running gateway is an item from its next event on", async () => {
   expect(await site.answer("items", "admit", "5448E68F80A5", "--json", "--data", site.data)).toEqual({
@@ -44,7 +44,7 @@ test("one that is admitted beside the running gateway is an item from its next e
   // The state of the door that was opened before it was admitted stands in the first broadcast that is listened to.
   await eventually(async () => ((await events())?.at(0) === 0b110 ? true : undefined), "its event");
   expect((await strangers()).map(({ address }) => address)).not.toContain(box);
-}, 30_000);
+});
 
 test("which stays so after a restart", async () => {
   expect(await gateway.stop()).toBe(0);
@@ -52,7 +52,7 @@ test("which stays so after a restart", async () => {
   await site.listening();
   await air.tell({ do: "turn", door: 3 });
   await eventually(async () => ((await events())?.at(0) === 0b1110 ? true : undefined), "its event");
-}, 30_000);
+});
 
 test("one that is forgotten is a stranger again, and what it had said stays", async () => {
   const before = await events();
@@ -66,7 +66,7 @@ test("one that is forgotten is a stranger again, and what it had said stays", as
     "it as a stranger",
   );
   expect(await events()).toEqual(before as number[]);
-}, 30_000);
+});
 
 test("what cannot be admitted or forgotten is refused in a line, and nothing is changed", async () => {
   for (const [words, said] of [
@@ -89,13 +89,13 @@ test("without a gateway a device is admitted in the store, and there are no stra
   await air.tell({ do: "turn", door: 5 });
   await eventually(async () => ((await events())?.at(0) === 0b111110 ? true : undefined), "its event");
   expect(await gateway.stop()).toBe(0);
-}, 30_000);
+});
 
 test("thousands of devices that nobody knows leave the home's events, items and uploads as they are", async () => {
   const { turns, events, items, upload, strangers } = await besiege({ devices: 4_000, seconds: 4 });
   expect({ events, items, upload }).toEqual({ events: turns, items: 1, upload: "" });
   expect(strangers).toBeGreaterThan(100);
-}, 60_000);
+});
 
 function strangers(): Promise<Record<string, unknown>[]> {
   return site.answer("items", "strangers", "--json", "--data", site.data);

@@ -36,7 +36,7 @@ test("a watch on a wire is read to the end of its log, and after it was pulled o
   await read(30);
   expect(await steps()).toEqual(blocks(1, 30));
   expect(await gateway.stop()).toBe(0);
-}, 30_000);
+});
 
 test("watches on the wires of two homes, neither with a configured address, are two watches at central", async () => {
   const centralSite = new Site();
@@ -70,6 +70,6 @@ test("watches on the wires of two homes, neither with a configured address, are 
   } finally {
     await Promise.all([centralSite, ...homes.map(({ site }) => site)].map((site) => site.remove()));
   }
-}, 60_000);
+});
 
 const block_ms = 600_000;

@@ -54,7 +54,7 @@ test("a stick, a bridge of pill boxes, a watch on a wire and a Bluetooth control
   expect(await served("pillboxes", "events", "event", 3)).toEqual([0, 4, 64]);
   expect(await served("scales", "weights", "weight", 1)).toEqual([64_200]);
   expect(await served("watches", "epochs", "steps", 2)).toEqual([77, 88]);
-}, 40_000);
+});
 
 test("which is then well by what lintel doctor finds, and has written nothing into the home directory", async () => {
   const findings = await site.answer("doctor", "--json", "--config", site.config);

@@ -33,7 +33,6 @@ export function arrivals(make: MakeStore): void {
         appended.slice(seen.length).map(({ event }) => event),
       );
     },
-    30_000,
   );
 
   test("keep to the span that their walk began with", async () => {

@@ -34,7 +34,7 @@ test("of one home, gateway, central on SQLite and central on PostgreSQL answer r
   const paths = items.flatMap(({ itemname, typename }) => pathsOf(typename, encodeURIComponent(itemname)));
   const walks = await sameWalks(served.apis, texts.read, paths, random);
   expect(walks).toBeGreaterThan(2_000);
-}, 120_000);
+});
 
 test("of three homes, both centrals answer random requests with the same bytes, and each home's series as its gateway does", async () => {
   const random = seeded(2);
@@ -69,7 +69,7 @@ test("of three homes, both centrals answer random requests with the same bytes, 
     const walks = await sameWalks([...own.apis, ...centrals.apis], texts.read, paths, random);
     expect(walks).toBeGreaterThan(100);
   }
-}, 120_000);
+});
 
 /** The first requests whose answers are not the same everywhere. */
 async function differing(trials: Trials, requests: number, apis: readonly Api[]): Promise<string[]> {

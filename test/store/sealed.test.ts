@@ -35,7 +35,6 @@ test.each(nightly ? [1, 2, 3, 4, 5, 6, 7, 8] : [1])(
       expect({ seed, all: rows + sealed }).toEqual({ seed, all: none?.rows ?? 0 });
     expect(trial.mostSealed).toBeGreaterThan(1_000);
   },
-  600_000,
 );
 
 interface Central {

@@ -51,7 +51,7 @@ function sealing(make: MakeCentral): void {
     const { records, next } = await made.store.page(far);
     expect(records.map(({ event }) => event)).toEqual(numbers(1_010));
     expect(next).toBeUndefined();
-  }, 60_000);
+  });
 
   test("has late readings follow to the sealed ones of their stream, and leaves those of other streams rows", async () => {
     await using made = await make();

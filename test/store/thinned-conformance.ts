@@ -38,7 +38,7 @@ export function thinned(make: MakeStore): void {
       const rows = await rowsOf(store, { series, item: key, ...span });
       await agrees(store, { series, item: key, ...span, ...anyField(random, series, rows) });
     }
-  }, 60_000);
+  });
 
   test("of many readings of a millisecond have each once, whatever arrives meanwhile", async () => {
     await using made = await make();
@@ -59,7 +59,7 @@ export function thinned(make: MakeStore): void {
     }
     expect(after.count.reduce((sum, count) => sum + count, 0)).toBe(26_700);
     await agrees(store, request);
-  }, 60_000);
+  });
 
   test("tell motion from batteries, and how a door stands after it was opened and closed", async () => {
     await using made = await make();
@@ -141,7 +141,7 @@ export function thinnedOfHomes(make: MakeCentral): void {
         });
       }
     }
-  }, 60_000);
+  });
 }
 
 const events = { series: "wirelesssensor_events", item: 1, field: "event" } as const;

@@ -65,6 +65,15 @@ test("nothing is left for later, commented out or silenced", () => {
   expect(linesWith(/@ts-(ignore|nocheck)|catch\s*(\(\w*\)\s*)?\{\s*\}/)).toEqual([]);
 });
 
+test("no test names a limit of time: test/time-limit.ts has the one for all, which a busy machine keeps", () => {
+  // As the formatter leaves the last argument: behind the brace, or on a line of its own.
+  const limit = /^ *\}(?:, [\d_]{4,}\);|,\n *(?:[\d_]{4,}|\w+_ms(?:_max)?),\n *\);)$|\bsetDefaultTimeout\(/gm;
+  const own = files
+    .filter(({ path }) => /(^|\/)test\//.test(path) && path !== "test/time-limit.ts")
+    .flatMap(({ path, text }) => [...text.matchAll(limit)].map(([found]) => `${path}: ${found}`));
+  expect(own).toEqual([]);
+});
+
 test("barrels exist only where packages begin: drivers/index.ts and the native packages", () => {
   const barrels = files.filter(
     ({ path }) =>
@@ -152,4 +161,4 @@ test("the source is formatted, and passes the linter and the type checker", () =
     const run = Bun.spawnSync(command, { cwd: root });
     expect(run.exitCode === 0 ? "" : `${run.stdout}${run.stderr}`).toBe("");
   }
-}, 120_000);
+});

@@ -45,13 +45,13 @@ function onBothStores(
     await using programme = new Programme();
     await programme.start();
     await run(programme);
-  }, 60_000);
+  });
   test(`${name} (PostgreSQL)`, async () => {
     await using database = await (await postgresServer()).database();
     await using programme = new Programme();
     await programme.startOn({ database: database.url });
     await run(programme);
-  }, 120_000);
+  });
 }
 
 test("the states of more devices than one report holds are read in several", async () => {
@@ -164,7 +164,7 @@ test("a backlog of months is taken in several turns, so that others have theirs,
   await expectOnce(home, programme, 140_000);
   const [after] = await programme.store.gateways();
   expect(after?.report).toMatchObject({ pulled: { verified_seq: 140_000 } });
-}, 30_000);
+});
 
 test("a box that was restored goes on under another epoch, and both are held", async () => {
   await using programme = new Programme();

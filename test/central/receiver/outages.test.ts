@@ -50,7 +50,6 @@ test.skipIf(!mountsAllowed)(
       "info  http: the store works again after n s, in which n requests were refused",
     ]);
   },
-  30_000,
 );
 
 test.skipIf(notOurs !== "")(
@@ -84,5 +83,4 @@ test.skipIf(notOurs !== "")(
       "info  http: the store works again after n s, in which n requests were refused",
     ]);
   },
-  60_000,
 );

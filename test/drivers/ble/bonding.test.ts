@@ -142,7 +142,7 @@ for (const [kind, ops] of Object.entries(steps)) {
         await bonded.openJoining();
         expect(await bonded.recovers()).toEqual(value);
       }
-    }, 20_000);
+    });
   }
 }
 
@@ -231,7 +231,7 @@ test("a pretender that pairs without digits and claims the identity of a bonded 
     expect(await bonded.recovers()).toEqual(value);
     expect(bonded.security.pairings).toBe(1);
   }
-}, 60_000);
+});
 
 test("what was paired by a number is never replaced by a pairing without one", async () => {
   const { person, atDevice } = people();

@@ -21,7 +21,7 @@ test("a pill box that the gateway knows is heard, however many invented devices 
     rig.host.readings.find(({ device }) => device.address === deviceAddresses.box),
   );
   expect(reading).toMatchObject({ series: "pillbox_events", values: { event: 1 << 3 } });
-}, 30_000);
+});
 
 test("a stranger is asked about by what it says, and neither handed to a product nor connected to", async () => {
   await using rig = await startRig({ products });

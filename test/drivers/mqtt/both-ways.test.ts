@@ -168,7 +168,7 @@ test("what a model says is recorded alike from the stick and by way of Zigbee2MQ
     readings += stick.length;
   }
   expect(readings).toBeGreaterThan(500);
-}, 60_000);
+});
 
 const told = (cluster: string, data: object, type = "attributeReport"): GeneratedMessage => ({
   cluster,

@@ -98,7 +98,7 @@ test("each hub's sensor makes events as an IAS sensor would", async () => {
     expect.objectContaining({ battery_percent: 91, battery_mv: 2985, linkquality: 120 }),
   );
   expect([...host.drops]).toEqual([]);
-}, 20_000);
+});
 
 test("numbers are measures, each in its unit, and those that are only said again are none", async () => {
   const exposes = [
@@ -158,7 +158,7 @@ test("numbers are measures, each in its unit, and those that are only said again
     "zigbee2mqtt messages whose values are neither numbers nor known words": 1,
     "zwave-js-ui messages that tell a measure without its unit": 1,
   });
-}, 20_000);
+});
 
 test("an occupancy off that the hub adds by a timer is no event, and the next on is one", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -170,7 +170,7 @@ test("an occupancy off that the hub adds by a timer is no event, and the next on
   await hub.publish(zigbeeState(motion.name, { occupancy: true, illuminance: 10, last_seen: seen(3) }));
   await host.until("the second event", () => eventsOf(address).length === 2);
   expect(eventsOf(address)).toEqual([0b10, 0b10]);
-}, 20_000);
+});
 
 test("a retained message is a state and no event", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -179,7 +179,7 @@ test("a retained message is a state and no event", async () => {
   await hub.publish(zigbeeState(motion.name, { occupancy: false }));
   await host.until("the event", () => host.readings.length > 0);
   expect(eventsOf(address)).toEqual([0]);
-}, 20_000);
+});
 
 test("what comes while the gateway is away is kept by the broker, and has the hub's time", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -198,7 +198,7 @@ test("what comes while the gateway is away is kept by the broker, and has the hu
   });
   // Without a stamp nobody knows when it was.
   expect(host.readings[2]).toMatchObject({ values: { event: 1 }, clock: clockQuality.bounded });
-}, 20_000);
+});
 
 test("a broker that sends old messages once more, and a mark of before among them, has none recorded twice", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -220,7 +220,7 @@ test("a broker that sends old messages once more, and a mark of before among the
   // It waited, and so has the hub's time.
   await host.until("the new one", () => host.readings.some(({ stamp_ms }) => stamp_ms === start_ms + 70_000));
   expect(eventsOf(address)).toHaveLength(71);
-}, 20_000);
+});
 
 test("a message that was not on disk is sent again, and one that was is not recorded twice", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -245,7 +245,7 @@ test("a message that was not on disk is sent again, and one that was is not reco
   await listen();
   await host.until("it", () => host.readings.length === 2);
   expect(eventsOf(address)).toEqual([0b10, 0]);
-}, 20_000);
+});
 
 test("a sensor that nobody let in is asked about, and nothing of it is kept", async () => {
   host.isAdmitted = () => false;
@@ -256,7 +256,7 @@ test("a sensor that nobody let in is asked about, and nothing of it is kept", as
   expect(host.sightings[0]?.device.address).toBe(address);
   expect(host.readings).toEqual([]);
   expect(host.states).toEqual([]);
-}, 20_000);
+});
 
 test("what comes at QoS 0 is said in the status, and among the facts of its sensor", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -276,7 +276,7 @@ test("what comes at QoS 0 is said in the status, and among the facts of its sens
   await host.until("the other", () => host.readings.length === 2);
   expect(driver.status().detail).toEndWith("1 sensor");
   expect(host.facts.get(address)).toEqual({ ...lossy, never: lossy.never?.slice(0, 1) ?? [] });
-}, 20_000);
+});
 
 test("bad messages are thrown away, counted by name, and those after them are taken", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -295,7 +295,7 @@ test("bad messages are thrown away, counted by name, and those after them are ta
     "zigbee2mqtt messages of more than 64 KiB": 1,
     "openmqttgateway messages of devices without an address": 1,
   });
-}, 20_000);
+});
 
 test("a broker that is away is one line, and listened to again when it is back", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -323,7 +323,7 @@ test("a broker that is away is one line, and listened to again when it is back",
   expect(host.lines.filter((line) => line.startsWith("warn"))).toEqual([expect.stringContaining("is away")]);
   await hub.publish(zigbeeState(motion.name, { occupancy: true, last_seen: 1_800_000_000_000 }));
   await host.until("the event", () => host.readings.length === 1);
-}, 20_000);
+});
 
 test("a broker that speaks MQTT 3.1.1 alone is spoken to by that", async () => {
   const old = await startOldBroker();
@@ -336,7 +336,7 @@ test("a broker that speaks MQTT 3.1.1 alone is spoken to by that", async () => {
   await driver.stop();
   await there.end();
   await old.remove();
-}, 20_000);
+});
 
 test("another model under the address of a known sensor is refused, and waits for a person", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -348,4 +348,4 @@ test("another model under the address of a known sensor is refused, and waits fo
   const { why } = await host.until("the conflict", () => host.identities.conflictAt(address));
   expect(why).toBe("its model is lumi.sensor_motion.aq2, and now it says SNZB-04");
   expect(eventsOf(address)).toEqual([0b10]);
-}, 20_000);
+});

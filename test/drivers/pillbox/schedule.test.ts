@@ -59,7 +59,7 @@ test("a box on battery is read in each of its windows and hardly asked between t
   expect(home.events()).toHaveLength(3);
   expect(host.gaps).toEqual([]);
   expect(bridge.requests.filter(({ type }) => type === requestType.status).length).toBeLessThan(24);
-}, 30_000);
+});
 
 test("a window that passes without an answer is noted once, and the next one is used", async () => {
   await using home = await household({ box: { power: "battery" }, timeout_ms: 20 });
@@ -78,7 +78,7 @@ test("a window that passes without an answer is noted once, and the next one is 
   expect(host.gaps).toHaveLength(1);
   expect(host.gaps[0]?.reason).toBe("missed_window");
   expect(Math.abs((host.gaps[0]?.from_ms ?? 0) - missed.nextpanicstart * 1000)).toBeLessThanOrEqual(2_000);
-}, 30_000);
+});
 
 test("a box that is plugged in again is polled hourly again", async () => {
   await using home = await household({ box: { power: "battery" } });

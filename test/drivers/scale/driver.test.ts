@@ -192,7 +192,7 @@ describe("a standard scale", () => {
     scale.weigh({ weight: { weight_g: 70_000, shown_ms } });
     await rig.host.until("the second confirmation", () => scale.confirmed === 2, advertise);
     expect(rig.host.readings).toHaveLength(2);
-  }, 20_000);
+  });
 
   test("has the weight recorded when no composition comes", async () => {
     await using rig = await start();

@@ -34,7 +34,7 @@ test("a watch on the air is connected to through noble, set, and read to the end
   device.advertise();
   await controller.drained();
   expect(device.connections).toBe(1);
-}, 30_000);
+});
 
 test("what is not called Bangle.js is not taken for a watch", () => {
   const advertisement = {

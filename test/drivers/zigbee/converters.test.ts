@@ -37,7 +37,7 @@ test("of a sample of definitions, Lintel records what their converters return, a
     if (verdict === "agrees") agreed += 1;
   }
   expect(agreed).toBeGreaterThan(20);
-}, 60_000);
+});
 
 test("the end of a motion that a converter makes up by a timer is not recorded", async () => {
   jest.useFakeTimers();

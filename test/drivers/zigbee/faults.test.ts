@@ -102,7 +102,7 @@ test("an adapter of another type is one line that names the types", async () => 
   // The port is free again for the right type.
   start(simulator.path);
   await listening();
-}, 20_000);
+});
 
 test("an unknown type of adapter is a fault of the configuration that names those there are", () => {
   start("/dev/null");
@@ -132,7 +132,7 @@ test("starting over and over against garbage leaks neither ports nor rejections"
   await host.until("the last connection to end", () => babble.open() === 0);
   expect(openFiles()).toBeLessThanOrEqual(before);
   expect(warnings()).toHaveLength(1);
-}, 20_000);
+});
 
 test("a port that another program holds is one line that says so", async () => {
   const simulator = await coordinator("pty");
@@ -159,4 +159,4 @@ test("stopping in the middle of a start ends at once and frees the port", async 
   await driver.stop();
   expect(driver.status().state).toBe("stopped");
   expect(openFiles()).toBeLessThan(before);
-}, 5_000);
+});

@@ -113,4 +113,4 @@ test("another stick takes over the network from the backup, and the sensors do n
   expect(reading.device).toMatchObject({ address: sensor.ieee, subtype: "wall" });
   await after.stop();
   await stick.close();
-}, 30_000);
+});

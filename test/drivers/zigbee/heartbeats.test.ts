@@ -30,7 +30,7 @@ beforeAll(async () => {
   await driver.openJoining(60);
   door.join();
   await host.until("the sensor to join", () => host.joins.some(({ state }) => state === "joined"));
-}, 30_000);
+});
 
 afterAll(async () => {
   await driver.stop();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   driver = new ZigbeeDriver({ config: { port: coordinator.path }, host, bounds: { least_ms: 20 } });
   driver.start();
   await host.until("the driver to listen", () => driver.status().state === "listening");
-}, 30_000);
+});
 
 afterEach(() => driver.closeJoining());
 
@@ -70,7 +70,7 @@ test("a join that fails says at which step, with a remedy, and succeeds once tha
   }
   for (const device of devices) device.failInterview(undefined);
   for (const event of await joinAll(devices)) expect(event).toMatchObject({ state: "joined" });
-}, 20_000);
+});
 
 test("walls, doors and curtains are told apart, by their model or else by their zone type", async () => {
   const subtypes = {
@@ -87,7 +87,7 @@ test("walls, doors and curtains are told apart, by their model or else by their 
   const events = await joinAll(devices);
   const joined = events.flatMap((event) => (event.state === "joined" ? [event.device] : []));
   expect(Object.fromEntries(joined.map(({ model, subtype }) => [model, subtype]))).toEqual(subtypes);
-}, 20_000);
+});
 
 test("a lamp is let in but not taken for a sensor: it is reported, and never heard of again", async () => {
   const lamp = coordinator.addDevice({ model: "lamp" });
@@ -100,7 +100,7 @@ test("a lamp is let in but not taken for a sensor: it is reported, and never hea
   const door = coordinator.addDevice({ model: "contact" });
   await join(door);
   expect(host.states.some(({ device }) => device.address === lamp.ieee)).toBe(false);
-}, 20_000);
+});
 
 test("a sensor that leaves while it joins is a join that failed", async () => {
   const device = coordinator.addDevice({ model: "3041" });
@@ -146,7 +146,7 @@ test("a sensor that was reset and joins again keeps its identity and is enrolled
   expect(device.enrolled).toBe(true);
   device.notify(0x32);
   await host.until("its event", () => host.readings.find((one) => one.device.address === device.ieee));
-}, 20_000);
+});
 
 test("joining cannot be opened while the adapter is away, and says so", async () => {
   await coordinator.unplug();
@@ -196,7 +196,7 @@ test("a door sensor that joins under the address of a known wall sensor takes no
     () => eventsOf().some(({ device }) => device.model === "3010"),
     () => pretender.notify(pretender.zonestatus ^ 0x01),
   );
-}, 30_000);
+});
 
 test("a device under a known address is not heard before it has said what it is", async () => {
   const wall = coordinator.addDevice({ model: "3041" });
@@ -217,4 +217,4 @@ test("a device under a known address is not heard before it has said what it is"
     () => pretender.notify(0x31),
   );
   expect(eventsOf()).toHaveLength(1);
-}, 30_000);
+});

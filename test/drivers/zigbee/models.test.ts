@@ -19,7 +19,7 @@ beforeAll(async () => {
   driver = new ZigbeeDriver({ config: { port: coordinator.path }, host, bounds: { least_ms: 20 } });
   driver.start();
   await host.until("the driver to listen", () => driver.status().state === "listening");
-}, 30_000);
+});
 
 afterAll(async () => {
   await driver.stop();
@@ -54,7 +54,6 @@ test.each(speaking)(
     expect(told()).toEqual({ events: events.map(Number), measures });
     expect(answered().map(({ battery_percent }) => battery_percent)).toEqual(expect.arrayContaining(charges));
   },
-  20_000,
 );
 
 test("a Tuya sensor is asked for its data when it joins and comes back, and told the time when it asks", async () => {
@@ -77,7 +76,7 @@ test("a Tuya sensor is asked for its data when it joins and comes back, and told
   const utc_s = told?.payload.readUInt32BE(2) ?? 0;
   expect(utc_s).toBeGreaterThanOrEqual(asked_s);
   expect(utc_s).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
-}, 20_000);
+});
 
 /** Lets a device join, and waits until it is quiet. */
 async function joined(device: SimulatedDevice): Promise<void> {

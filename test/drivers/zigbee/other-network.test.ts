@@ -53,7 +53,7 @@ describe("a stick that holds another network, at a gateway that has no files of 
     expect(() => driver.formNewNetwork()).toThrow(
       `the Zigbee adapter ${stick.path} holds no other network that could be given up: leave --new-network away`,
     );
-  }, 15_000);
+  });
 
   test("is resumed by the gateway that formed it", async () => {
     const network = stick.network;
@@ -75,7 +75,7 @@ test("a stick whose network is set up by half is set up anew, without a question
   await host.until("the driver to listen", () => driver.status().state === "listening");
   await driver.stop();
   await stick.close();
-}, 15_000);
+});
 
 test("zigbee-herdsman still has the steps that end a network", async () => {
   const dist = "zigbee-herdsman/dist/adapter";

@@ -44,7 +44,7 @@ test("a simulator that was killed takes up its network and sensors again, and th
   expect(host.readings.map(({ values }) => values["event"])).toEqual([0x32, 0x30]);
   await driver.stop();
   expect(await second.end()).toBe(0);
-}, 30_000);
+});
 
 test("a simulator takes over the link of one that was killed, and no file that is somebody's own", async () => {
   const link = join(directory.path, "stick");

@@ -21,7 +21,7 @@ test("after kill -9 at any moment every acknowledged reading is on disk, once, i
     first += 100_000;
   }
   expect(acknowledged.size).toBeGreaterThan(500);
-}, 60_000);
+});
 
 /** Runs a writer until it has acknowledged `count` readings or a little more, kills it, and answers all that it acknowledged. */
 async function acknowledgedUntilKilled(directory: string, first: number, count: number): Promise<number[]> {

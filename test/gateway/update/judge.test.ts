@@ -64,7 +64,7 @@ test("a device has to be heard again where its cadence fits into the trial, and 
   expect((await baseline(2 * hour_ms)).heard).toEqual([]);
   later_ms = 4 * hour_ms;
   expect((await baseline(4 * hour_ms)).heard).toEqual([]);
-}, 60_000);
+});
 
 test("the token goes to the gateway that is configured, and to nobody whom the control socket names instead", async () => {
   const before = await baseline(hour_ms);
@@ -106,7 +106,7 @@ test("the token goes to the gateway that is configured, and to nobody whom the c
     control.stop(true);
   }
   expect(asked).toEqual([]);
-}, 60_000);
+});
 
 test("no release is tried while a driver may still come to hear its device: the new one would not be asked for it", async () => {
   expect(await judge.busy()).toBeUndefined();
@@ -118,4 +118,4 @@ test("no release is tried while a driver may still come to hear its device: the 
   // A box whose stick was taken away has its updates all the same.
   later_ms = hour_ms;
   await eventually(async () => ((await judge.busy()) === undefined ? true : undefined), "it tries in vain");
-}, 60_000);
+});

@@ -134,7 +134,6 @@ test.skipIf(!mountsAllowed)(
     const { here, there } = await home.bothSides();
     expect(there).toEqual(here);
   },
-  60_000,
 );
 
 test("a line that cuts everything large lets smaller batches through", async () => {
@@ -158,4 +157,4 @@ test("a line that cuts everything large lets smaller batches through", async () 
   }
   const { here, there } = await home.bothSides();
   expect(there).toEqual(here);
-}, 60_000);
+});

@@ -85,7 +85,6 @@ onCluster(
     await pagesAgree(anew, homes);
     await anew.close();
   },
-  60_000,
 );
 
 onCluster(

@@ -46,7 +46,6 @@ test.skipIf(!mountsAllowed || notOurs !== "")(
     await server.run("DROP DATABASE on_small WITH (FORCE)");
     await server.run("DROP TABLESPACE small");
   },
-  30_000,
 );
 
 /** Writes until nothing more fits. */

@@ -53,7 +53,7 @@ test("imports that merge histories and batches of the same devices go on at once
   for (const [index, { record }] of items.entries()) {
     expect(await eventsOf(store, record.itemname)).toHaveLength(counts[index] ?? 0);
   }
-}, 240_000);
+});
 
 test("two programs that import at once wait for each other, and both are whole", async () => {
   await using made = await temporaryCentral();

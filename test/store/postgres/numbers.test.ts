@@ -46,7 +46,7 @@ test("gateways of a home that hear the same item at once leave its numbers in th
   await beside.close();
   const { last_seq } = await central.store.overview();
   expect(last_seq).toBe(12_000);
-}, 120_000);
+});
 
 test("homes whose items differ do not wait for each other", async () => {
   await using central = await temporaryCentral();

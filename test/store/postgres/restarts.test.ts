@@ -42,7 +42,6 @@ test.skipIf(notOurs !== "").each(["fast", "immediate"] as const)(
     });
     expect(await eventsOf(store)).toBe(3_000);
   },
-  30_000,
 );
 
 test("connections that are cut at any moment leave batches whole or not there, and what is sent again is not there twice", async () => {
@@ -84,7 +83,7 @@ test("connections that are cut at any moment leave batches whole or not there, a
   expect(await eventsOf(store)).toBe(3_600);
   const span = { through_seq: gateway.last_seq, from_ms: 0, before_ms: 86_400_000 * 40_000 };
   expect(await store.digests({ epoch: gateway.epoch, ...span })).toEqual(gateway.digests(span));
-}, 60_000);
+});
 
 function gatewayWith(readings: number): SimulatedGateway {
   const gateway = new SimulatedGateway(12, "one");

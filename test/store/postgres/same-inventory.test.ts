@@ -35,7 +35,7 @@ for (const seed of seeds) {
     } finally {
       await onSqlite.close();
     }
-  }, 60_000);
+  });
 }
 
 type Step = (store: CentralStore) => Promise<unknown>;

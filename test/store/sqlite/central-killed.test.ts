@@ -40,7 +40,7 @@ test("killed in the middle of batches, central has what it confirmed, each readi
     expect(hashes(found)).toEqual(hashes(gateway.digests(span)));
   }
   await store.close();
-}, 60_000);
+});
 
 test.skipIf(!mountsAllowed)(
   "a full disk refuses a batch whole, and the same one is taken when there is room",

@@ -112,7 +112,7 @@ test("a database with a damaged page is set aside, and what stood on the others 
     created: [],
   });
   await store.close();
-}, 60_000);
+});
 
 test("one that can be read whole stays as it is, because the disk may have failed for a moment", async () => {
   using directory = temporaryDirectory();
@@ -155,7 +155,7 @@ test("of one that has lost its schema, page 1 and every table but that of the re
   expect(damageIn(path)).toBeUndefined();
   expect(damageIn(databasePath(aside ?? ""))).toBeString();
   expect(toldBy(path)).toEqual({ ...before, epochs: [[1], [count + 1]] });
-}, 60_000);
+});
 
 test("of one that has lost any one of its small tables, or only the schema, all comes through", async () => {
   using directory = temporaryDirectory();
@@ -168,7 +168,7 @@ test("of one that has lost any one of its small tables, or only the schema, all 
     expect(mend(data)?.readings, table).toBe(count);
     expect(toldBy(databasePath(data)), table).toEqual({ ...before, epochs: [[1], [count + 1]] });
   }
-}, 120_000);
+});
 
 test("what is readable and newer than the copy is taken, and no number is given again", async () => {
   using directory = temporaryDirectory();
@@ -187,7 +187,7 @@ test("what is readable and newer than the copy is taken, and no number is given 
   const { items, epochs } = toldBy(path);
   expect(items).toHaveLength(3);
   expect(epochs).toEqual([[1], [count + later + 1]]);
-}, 60_000);
+});
 
 test("readings of a device that nobody knows any more, because it came after the copy, are nobody else's, and it is heard on", async () => {
   for (const table of ["items", "streams"]) {
@@ -211,7 +211,7 @@ test("readings of a device that nobody knows any more, because it came after the
     expect(database.query(strange).values(), table).toEqual([[0]]);
     database.close();
   }
-}, 60_000);
+});
 
 test("the last numbers of a killed gateway, whose log is not in its file yet, come through without page 1", async () => {
   using directory = temporaryDirectory();
@@ -231,7 +231,7 @@ test("the last numbers of a killed gateway, whose log is not in its file yet, co
   writeFileSync(path, file.fill(0x5a, 0, 4096));
   expect(mend(killed)?.readings).toBe(count + 1);
   expect(toldBy(path).events).toEqual([[count + 1, count + 1]]);
-}, 60_000);
+});
 
 test("what was erased after the copy was made stays erased, whichever pages are lost", async () => {
   for (const tables of [
@@ -258,7 +258,7 @@ test("what was erased after the copy was made stays erased, whichever pages are 
     ).toEqual([[0]]);
     database.close();
   }
-}, 60_000);
+});
 
 test("what stands in free pages since it was erased, because a kill kept the file from being written anew, is not taken for a reading", async () => {
   using directory = temporaryDirectory();
@@ -283,7 +283,7 @@ test("what stands in free pages since it was erased, because a kill kept the fil
   mended.close();
   expect(least).toBeGreaterThanOrEqual(before_ms);
   expect(count - 5_000 + 1 - rows).toBeWithin(0, 400);
-}, 60_000);
+});
 
 test("of one whose copy is damaged too nothing is changed", async () => {
   using directory = temporaryDirectory();
@@ -293,7 +293,7 @@ test("of one whose copy is damaged too nothing is changed", async () => {
   writeFileSync(essentialsPath(path), copy.fill(0x5a, 4096, 8192));
   expect(() => mend(directory.path)).toThrow(StoreDamaged);
   expect(existsSync(join(directory.path, "set-aside-1"))).toBe(false);
-}, 60_000);
+});
 
 test("the copy is made anew where something has changed that readings hang on, and otherwise not", async () => {
   using directory = temporaryDirectory();
@@ -309,7 +309,7 @@ test("the copy is made anew where something has changed that readings hang on, a
     expect(await changes(() => store.append([sensorEvent(sensor(1), start_ms, 1)]))).toBe(false);
     expect(await changes(() => store.append([sensorEvent(sensor(7), start_ms, 1)]))).toBe(true);
   });
-}, 60_000);
+});
 
 test("of one without a copy that has lost whose readings are whose nothing is changed, and the fault says what to do", async () => {
   for (const table of ["streams", "epochs", "items"]) {
@@ -322,4 +322,4 @@ test("of one without a copy that has lost whose readings are whose nothing is ch
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(existsSync(join(directory.path, "set-aside-1"))).toBe(false);
   }
-}, 60_000);
+});

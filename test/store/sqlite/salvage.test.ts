@@ -104,7 +104,7 @@ test("of one with pages that are damaged all comes through that stands on others
     expect(made.lost).toBeLessThanOrEqual(damaged.size * 300);
     expect(made.lost).toBeGreaterThan(0);
   }
-}, 60_000);
+});
 
 test("of one whose first page is gone nothing comes through, and that is no fault of the salvage", async () => {
   using directory = temporaryDirectory();

@@ -26,4 +26,4 @@ test("the write-ahead log stays bounded while at every moment some reader holds 
   await readers.exited;
   await store.close();
   expect(largest).toBeLessThan(36 * 1024 * 1024);
-}, 30_000);
+});

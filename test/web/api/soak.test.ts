@@ -17,4 +17,4 @@ test("the soak of requests runs, finds nothing wrong, and leaves no server behin
   expect(text).toContain("| random requests | 400 |");
   const server = Number(/process (\d+)/.exec(text)?.[1]);
   expect(() => process.kill(server, 0)).toThrow("ESRCH");
-}, 30_000);
+});

@@ -27,7 +27,7 @@ beforeAll(async () => {
     const named = await site.lintel("items", "name", ieee, "Kitchen", "--data", site.data);
     return named.code === 0 || undefined;
   }, "the item");
-}, 60_000);
+});
 afterAll(() => site.remove());
 
 /** Has the device at the address join, and waits until it has, or was refused. */
@@ -90,7 +90,7 @@ test("whoever may read is shown a conflict with the command, has no buttons, and
   expect([still.first_ms, still.refused_ms]).toEqual([first_ms, undefined]);
   const other = await seen("/", tokens["read of another home"]);
   for (const word of [ieee, "Kitchen", "3010"]) expect(other).not.toContain(word);
-}, 60_000);
+});
 
 test("an administrator refuses a conflict by its form, and who did and when is kept", async () => {
   expect(await seen("/walk", tokens.admin)).toContain("/walk/conflict");
@@ -110,7 +110,7 @@ test("an administrator refuses a conflict by its form, and who did and when is k
   expect(refused_ms).toBeGreaterThanOrEqual(before_ms - 1);
   expect(words(await seen("/", tokens.admin))).not.toContain("came with another");
   expect(await seen("/walk", tokens.admin)).not.toContain("/walk/conflict");
-}, 30_000);
+});
 
 test("a form of a conflict that was settled does nothing to the one that came after it", async () => {
   const [{ first_ms }] = await conflicts();
@@ -121,7 +121,7 @@ test("a form of a conflict that was settled does nothing to the one that came af
   expect((await send(tokens.admin, stale)).headers.get("location")).toBe("/walk");
   const [still] = await conflicts();
   expect([still?.first_ms, still?.refused_ms]).toEqual([open.first_ms, undefined]);
-}, 30_000);
+});
 
 describe.skipIf(chromiumPath === undefined)(`a conflict in a browser (${noChromium})`, () => {
   let browser: TestBrowser;
@@ -159,7 +159,7 @@ describe.skipIf(chromiumPath === undefined)(`a conflict in a browser (${noChromi
     await keep.waitFor({ state: "detached", timeout: 10_000 });
     expect(await page.locator(".walk").textContent()).not.toContain("could not join");
     expect(visit.faults).toEqual([]);
-  }, 60_000);
+  });
 
   test("is accepted on the page of the home without a script, and the device is heard from then on", async () => {
     await pretend("3045");
@@ -177,5 +177,5 @@ describe.skipIf(chromiumPath === undefined)(`a conflict in a browser (${noChromi
       const events = await gateway.events("Kitchen", tokens.read).catch(() => []);
       return events.length > 0 || undefined;
     }, "its event");
-  }, 60_000);
+  });
 });

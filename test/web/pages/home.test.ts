@@ -38,7 +38,7 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     await pair.exited;
     browser = await TestBrowser.start();
     visit = await browser.visit({ locale: "en-GB" });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
@@ -152,7 +152,7 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     // The browser says itself that it could not connect.
     const others = visit.faults.filter((fault) => !fault.includes("net::ERR_"));
     visit.faults.splice(0, visit.faults.length, ...others);
-  }, 60_000);
+  });
 
   test("the span is in the address, and the strips follow it", async () => {
     const { page } = visit;

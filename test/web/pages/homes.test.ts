@@ -316,7 +316,6 @@ describe.skipIf(chromiumPath === undefined)(
         }
         expect(visit.faults).toEqual([]);
       },
-      60_000,
     );
   },
 );

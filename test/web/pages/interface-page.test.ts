@@ -10,7 +10,7 @@ describe.skipIf(chromiumPath === undefined)("the page of the interface in a brow
   let browser: TestBrowser;
   beforeAll(async () => {
     [serving, browser] = await Promise.all([serve(), TestBrowser.start()]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
     await serving?.[Symbol.asyncDispose]();
@@ -37,11 +37,11 @@ describe.skipIf(chromiumPath === undefined)("the page of the interface in a brow
     await examples(visit, "scale_weights").waitFor();
     expect(await faultsForAll(page)).toEqual([]);
     expect(visit.faults).toEqual([]);
-  }, 60_000);
+  });
 
   test("on a wide screen all of it is there", async () => {
     await using visit = await opened(1280);
     expect(await examples(visit, "wirelesssensor_events").isVisible()).toBe(true);
     expect(await visit.page.locator('nav a[href="#scale_weights"]').isVisible()).toBe(true);
-  }, 60_000);
+  });
 });

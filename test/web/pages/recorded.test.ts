@@ -185,7 +185,7 @@ describe("a gateway as it is started", () => {
     } finally {
       await site.remove();
     }
-  }, 30_000);
+  });
 });
 
 if (chromiumPath === undefined) test.skip(`the recorded page in a browser: ${noChromium}`, () => {});

@@ -23,7 +23,7 @@ describe.skipIf(chromiumPath === undefined)("signing in in a browser", () => {
       TestBrowser.start(),
     ]);
     centralToken = await centralSite.token();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
     await Promise.all([gateway?.stop(), central?.stop()]);

@@ -10,30 +10,26 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
   });
   afterAll(() => browser?.[Symbol.asyncDispose]());
 
-  test.each(Object.keys(states))(
-    "is whole at either end, in light and dark: %s",
-    async (name) => {
-      await using serving = await (states[name] as (typeof states)[string])();
-      const { origin, tokens } = serving;
-      await using visit = await serving.signIn(browser, { token: tokens.read, locale: "en-GB" });
-      const { page } = visit;
-      const device = await page.evaluate(() => document.querySelector<HTMLAnchorElement>("a.name")?.href);
-      for (const address of [`${origin}/`, ...(device === undefined ? [] : [device])]) {
-        await page.goto(address);
-        for (const [width, colorScheme] of [
-          [320, "dark"],
-          [2_560, "light"],
-        ] as const) {
-          await page.setViewportSize({ width, height: 800 });
-          await page.emulateMedia({ colorScheme });
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-        }
-        expect(await faultsForAll(page)).toEqual([]);
+  test.each(Object.keys(states))("is whole at either end, in light and dark: %s", async (name) => {
+    await using serving = await (states[name] as (typeof states)[string])();
+    const { origin, tokens } = serving;
+    await using visit = await serving.signIn(browser, { token: tokens.read, locale: "en-GB" });
+    const { page } = visit;
+    const device = await page.evaluate(() => document.querySelector<HTMLAnchorElement>("a.name")?.href);
+    for (const address of [`${origin}/`, ...(device === undefined ? [] : [device])]) {
+      await page.goto(address);
+      for (const [width, colorScheme] of [
+        [320, "dark"],
+        [2_560, "light"],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       }
-      expect(visit.faults).toEqual([]);
-    },
-    30_000,
-  );
+      expect(await faultsForAll(page)).toEqual([]);
+    }
+    expect(visit.faults).toEqual([]);
+  });
 
   test("says what is to be done, and no more than that", async () => {
     const said = async (name: string) => {
@@ -46,7 +42,7 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     // Nothing that is heard has a date yet: no device is reproached with that.
     expect(await said("a boot without a clock")).toBe("One thing to do: the gateway does not know the time.");
     expect(await said("a token that sees nothing")).toBe("There is nothing here that your token may see.");
-  }, 30_000);
+  });
 
   test("grows older while nothing comes", async () => {
     await using serving = await (states["a usual home"] as (typeof states)[string])();
@@ -61,5 +57,5 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     // The data came shortly after the minutes began to be counted.
     await facts.filter({ hasText: /heard (9|10) minutes ago/ }).waitFor({ timeout: 5_000 });
     expect(visit.faults).toEqual([]);
-  }, 30_000);
+  });
 });

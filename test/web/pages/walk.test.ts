@@ -32,7 +32,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await visit.page.goto(`${gateway.origin}/#token=${admin}`);
     await visit.page.getByRole("link", { name: "Set up this home" }).click();
     await visit.page.waitForSelector(".walk h1");
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
@@ -111,7 +111,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     pair.kill("SIGINT");
     await pair.exited;
     await page.getByText("The door is closed").waitFor({ timeout: 10_000 });
-  }, 60_000);
+  });
 
   test("each is named by tapping its room, and a name that is taken gets a number", async () => {
     const { page } = visit;
@@ -136,7 +136,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await page.getByLabel("Hall").check();
     await page.getByRole("button", { name: "Keep it" }).click();
     await page.getByRole("link", { name: "Hall door" }).waitFor();
-  }, 60_000);
+  });
 
   test("three curtain sensors in the hall are measured, and make a line, and two at one place are none", async () => {
     const { page } = visit;
@@ -169,7 +169,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await page.getByText("3 sensors over 1.50 m").waitFor();
     expect(await faultsForAll(page)).toEqual([]);
     await picture("line");
-  }, 60_000);
+  });
 
   test("a new sensor takes name and place of a broken one, which is shown no more", async () => {
     const { page } = visit;
@@ -190,7 +190,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     const old = sensors.shift();
     sensors.unshift(sensors.pop() as string);
     expect(sensors).not.toContain(old);
-  }, 60_000);
+  });
 
   test("the walk test ticks off a sensor when it speaks, with a tone once somebody has asked for it", async () => {
     const { page } = visit;
@@ -210,7 +210,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await picture("test");
     for (const ieee of sensors.slice(1)) await stick.tell({ do: "notify", ieee, status: 0x31 });
     await title(/^Every device has spoken/);
-  }, 60_000);
+  });
 
   test("the record has the version, each device with its room, and what is not uploaded, and prints on one page", async () => {
     const { page } = visit;
@@ -240,7 +240,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
       .match(/\/Type\s*\/Page\b/g);
     expect(pages).toHaveLength(1);
     expect(visit.faults).toEqual([]);
-  }, 60_000);
+  });
 
   test("the page of the home has a group for each room, and the line where its sensors are", async () => {
     const { page } = visit;
@@ -254,7 +254,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await page.goto(`${gateway.origin}/devices/wirelesssensors/Corner`);
     expect(await page.textContent("h1")).toContain("Corner");
     expect(visit.faults).toEqual([]);
-  }, 60_000);
+  });
 
   test("whoever may only read finds nothing there, and a form of another site opens nothing", async () => {
     pairing?.kill("SIGINT");
@@ -278,5 +278,5 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
       expect((await send(path, { ...cookie, "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
     }
     expect((await site.answer("status", "--json", "--data", site.data)).joining).toBe(false);
-  }, 30_000);
+  });
 });

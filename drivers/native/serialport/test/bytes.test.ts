@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import type { SerialPort } from "serialport";
 import { openPty, type Pty } from "../../../wire/pty.ts";
 import { LinuxBinding } from "../index.ts";
-import { closed, many_bytes_ms_max, openWire, passing, pieces, seededBytes } from "./wire.ts";
+import { closed, openWire, passing, pieces, seededBytes } from "./wire.ts";
 
 const ptys: Pty[] = [];
 afterEach(() => {
@@ -25,49 +25,37 @@ const chunkings: { size: number | "mixed"; total: number }[] = [
 ];
 
 for (const { size, total } of chunkings) {
-  test(
-    `${total} bytes written to the device in pieces of ${size} arrive byte for byte`,
-    async () => {
-      const { pty, port } = await wire();
-      const bytes = seededBytes(1, total);
-      const [arrived] = await Promise.all([heardBy(pty, total), writeToPort(port, bytes, size)]);
-      expect(Bun.hash(arrived)).toBe(Bun.hash(bytes));
-      await closed(port);
-    },
-    many_bytes_ms_max,
-  );
+  test(`${total} bytes written to the device in pieces of ${size} arrive byte for byte`, async () => {
+    const { pty, port } = await wire();
+    const bytes = seededBytes(1, total);
+    const [arrived] = await Promise.all([heardBy(pty, total), writeToPort(port, bytes, size)]);
+    expect(Bun.hash(arrived)).toBe(Bun.hash(bytes));
+    await closed(port);
+  });
 
-  test(
-    `${total} bytes that the device sends in pieces of ${size} arrive byte for byte`,
-    async () => {
-      const { pty, port } = await wire();
-      const bytes = seededBytes(2, total);
-      const [arrived] = await Promise.all([heardByPort(port, total), writeToPty(pty, bytes, size)]);
-      expect(Bun.hash(arrived)).toBe(Bun.hash(bytes));
-      await closed(port);
-    },
-    many_bytes_ms_max,
-  );
+  test(`${total} bytes that the device sends in pieces of ${size} arrive byte for byte`, async () => {
+    const { pty, port } = await wire();
+    const bytes = seededBytes(2, total);
+    const [arrived] = await Promise.all([heardByPort(port, total), writeToPty(pty, bytes, size)]);
+    expect(Bun.hash(arrived)).toBe(Bun.hash(bytes));
+    await closed(port);
+  });
 }
 
-test(
-  "10 MB each way at the same time arrive byte for byte",
-  async () => {
-    const { pty, port } = await wire();
-    const down = seededBytes(3, ten_megabytes);
-    const up = seededBytes(4, ten_megabytes);
-    const [atPty, atPort] = await Promise.all([
-      heardBy(pty, ten_megabytes),
-      heardByPort(port, ten_megabytes),
-      writeToPort(port, down, "mixed"),
-      writeToPty(pty, up, "mixed"),
-    ]);
-    expect(Bun.hash(atPty)).toBe(Bun.hash(down));
-    expect(Bun.hash(atPort)).toBe(Bun.hash(up));
-    await closed(port);
-  },
-  many_bytes_ms_max,
-);
+test("10 MB each way at the same time arrive byte for byte", async () => {
+  const { pty, port } = await wire();
+  const down = seededBytes(3, ten_megabytes);
+  const up = seededBytes(4, ten_megabytes);
+  const [atPty, atPort] = await Promise.all([
+    heardBy(pty, ten_megabytes),
+    heardByPort(port, ten_megabytes),
+    writeToPort(port, down, "mixed"),
+    writeToPty(pty, up, "mixed"),
+  ]);
+  expect(Bun.hash(atPty)).toBe(Bun.hash(down));
+  expect(Bun.hash(atPort)).toBe(Bun.hash(up));
+  await closed(port);
+});
 
 test("reads of any length, down to one byte, give the bytes in order", async () => {
   const pty = openPty();

@@ -65,6 +65,3 @@ export function* pieces(bytes: Buffer<ArrayBuffer>, size: number | "mixed"): Gen
 export function passing(time_ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, time_ms));
 }
-
-/** For a test that passes megabytes: on an emulated processor they take a hundred times as long as here. */
-export const many_bytes_ms_max = 600_000;
