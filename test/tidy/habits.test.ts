@@ -82,15 +82,15 @@ test("barrels exist only where packages begin: drivers/index.ts and the native p
   expect(barrels.map(({ path }) => path)).toEqual([]);
 });
 
-test("dependencies are pinned exactly, and ARCHITECTURE.md says what each is for", async () => {
-  const architecture = await Bun.file(join(root, "ARCHITECTURE.md")).text();
+test("dependencies are pinned exactly, and docs/dependencies.md says what each is for", async () => {
+  const table = await Bun.file(join(root, "docs/dependencies.md")).text();
   const faults: string[] = [];
   for (const manifest of (await repositoryFiles()).filter((path) => /(^|\/)package\.json$/.test(path))) {
     const { dependencies, devDependencies } = await Bun.file(join(root, manifest)).json();
     for (const [name, version] of Object.entries<string>({ ...dependencies, ...devDependencies })) {
       if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
         faults.push(`${manifest}: ${name} is ${version}, not one version`);
-      if (!architecture.includes(`| \`${name}\` `)) faults.push(`ARCHITECTURE.md has no row for ${name}`);
+      if (!table.includes(`| \`${name}\` `)) faults.push(`docs/dependencies.md has no row for ${name}`);
     }
   }
   expect(faults).toEqual([]);
