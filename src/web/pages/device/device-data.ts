@@ -8,6 +8,7 @@ import {
 import type { Kind } from "../../../domain/kinds.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
+import { deviceHref } from "../parts/page-frame.tsx";
 import type { PlotForm } from "../parts/plots-and-tones.ts";
 import { titleOf } from "../shown-devices.ts";
 import { type Asked, type Show, sentBy, trailTo } from "../site.ts";
@@ -121,7 +122,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const span = readSpan(query, { zone, now_ms, usual: fittingSpan(usualSpans[kind], { first_ms, now_ms }) });
   const of = { asked, item: item.key, subtype };
   const until_ms = Math.max(span.from_ms, Math.min(span.to_ms, now_ms));
-  const href = `/devices/${kind}/${encodeURIComponent(name)}`;
+  const href = deviceHref(kind, name);
   const shownTime = { from_ms: span.from_ms, to_ms: until_ms };
   const here_ms = hereUntil_ms(await sentBy(site, home));
   const read_ms = await readUntil_ms(store, { item: item.key, kind, subtype, now_ms });

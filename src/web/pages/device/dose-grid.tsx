@@ -1,5 +1,6 @@
 import type { Dose, DoseStatus } from "../../../domain/derived/doses.ts";
-import { clockText, dateText, type Times, weekdays } from "../time-text.ts";
+import { HeadCell, Table } from "../parts/table.tsx";
+import { calendarText, clockText, dateText, type Times, weekdays } from "../time-text.ts";
 import type { Doses } from "./box-doses.ts";
 
 /** Doses of a pill box, a week in a row and a door in a column. */
@@ -13,34 +14,32 @@ export function DoseGrid({ doses, title = "Doses", id = "doses", ...data }: Dose
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       <p>{counted.join(", ")}. A door that moves counts as a dose perhaps taken.</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box */}
-      <section class="wide" tabIndex={0} aria-label="Doses by week">
-        <table class="doses">
-          <thead>
-            <tr>
-              <th scope="col">Week of</th>
-              {weekdays.map((weekday) => (
-                <th key={weekday} scope="col">
-                  <abbr title={weekday}>{weekday.slice(0, 3)}</abbr>
-                </th>
+      <Table
+        name="Doses by week"
+        as="doses"
+        head={[
+          "Week of",
+          ...weekdays.map((weekday) => (
+            <HeadCell key={weekday}>
+              <abbr title={weekday}>{weekday.slice(0, 3)}</abbr>
+            </HeadCell>
+          )),
+        ]}
+      >
+        {doses.weeks.map((week) => {
+          const first = week.find((dose) => dose !== null);
+          return (
+            <tr key={first?.date}>
+              <th scope="row">
+                {first === undefined || first === null ? "" : calendarText(first.date, data.locale)}
+              </th>
+              {week.map((dose, door) => (
+                <Cell key={weekdays[door]} dose={dose} times={data} />
               ))}
             </tr>
-          </thead>
-          <tbody>
-            {doses.weeks.map((week) => {
-              const first = week.find((dose) => dose !== null);
-              return (
-                <tr key={first?.date}>
-                  <th scope="row">{first === undefined || first === null ? "" : dayText(first, data)}</th>
-                  {week.map((dose, door) => (
-                    <Cell key={weekdays[door]} dose={dose} times={data} />
-                  ))}
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </section>
+          );
+        })}
+      </Table>
       {doses.reloads.length === 0 ? null : (
         <p>
           Filled {doses.reloads.length === 1 ? "once" : `${doses.reloads.length} times`}, last on{" "}
@@ -76,12 +75,6 @@ function Cell({ dose, times }: { dose: Dose | null; times: Times }) {
       {at === "" || dose.status === "taken" ? null : ` ${word}`}
     </td>
   );
-}
-
-/** The date of a dose, which is a day of the home's calendar already. */
-function dayText({ date }: Dose, { locale }: Times): string {
-  const form = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
-  return form.format(Date.parse(`${date}T00:00Z`));
 }
 
 const marks: Readonly<Record<DoseStatus, { readonly word: string; readonly mark: string }>> = {

@@ -1,5 +1,7 @@
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { deviceHref } from "../parts/page-frame.tsx";
 import { type Drawing, type DrawnDay, type PlotForm, PlotsContext } from "../parts/plots-and-tones.ts";
+import { NumberCells, Table } from "../parts/table.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { dateText, durationText, numberText } from "../time-text.ts";
@@ -93,41 +95,23 @@ function Days({
   Pick<FrameData, "locale" | "now_ms">) {
   const hours = (length_ms: number) => numberText(length_ms / 3_600_000, times.locale, 1);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box
-    <section class="wide" tabIndex={0} aria-label="Day by day">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            <th scope="col" class="number">
-              Readings
-            </th>
-            {levels.map((level) => (
-              <th key={level} scope="col" class="number">
-                {level}, hours
-              </th>
-            ))}
-            <th scope="col" class="number">
-              not known, hours
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {days.map((day) => (
-            <tr key={day.from_ms} data-from={day.from_ms}>
-              <th scope="row">{dateText(day.from_ms, times)}</th>
-              <td class="number">{numberText(day.readings, times.locale)}</td>
-              {day.lasted_ms.map((lasted_ms, level) => (
-                <td key={levels[level]} class="number">
-                  {hours(lasted_ms)}
-                </td>
-              ))}
-              <td class="number">{hours(day.uncovered_ms)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Table
+      name="Day by day"
+      head={["Day"]}
+      numbers={["Readings", ...[...levels, "not known"].map((title) => `${title}, hours`)]}
+    >
+      {days.map((day) => (
+        <tr key={day.from_ms} data-from={day.from_ms}>
+          <NumberCells
+            title={dateText(day.from_ms, times)}
+            numbers={[
+              numberText(day.readings, times.locale),
+              ...[...day.lasted_ms, day.uncovered_ms].map(hours),
+            ]}
+          />
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -206,36 +190,20 @@ export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve
       <Legend spans={uncovered} />
       <details>
         <summary>The same as a table</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box */}
-        <section class="wide" tabIndex={0} aria-label={`${title}, value by value`}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{curve.weeks_ms === undefined ? "Day" : "Week of"}</th>
-                {columns.map((column) => (
-                  <th key={column} scope="col" class="number">
-                    {column}, {unit}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rowsOf(curve).map(({ at_ms, known, values }, index) => (
-                <tr key={`${at_ms} ${index}`}>
-                  <th scope="row">
-                    {dateText(at_ms, data)}
-                    {known === null ? "" : `, ${known}`}
-                  </th>
-                  {values.map((value, at) => (
-                    <td key={columns[at]} class="number">
-                      {value === null ? "" : numberText(value, locale, digits)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Table
+          name={`${title}, value by value`}
+          head={[curve.weeks_ms === undefined ? "Day" : "Week of"]}
+          numbers={columns.map((column) => `${column}, ${unit}`)}
+        >
+          {rowsOf(curve).map(({ at_ms, known, values }, index) => (
+            <tr key={`${at_ms} ${index}`}>
+              <NumberCells
+                title={`${dateText(at_ms, data)}${known === null ? "" : `, ${known}`}`}
+                numbers={values.map((value) => (value === null ? "" : numberText(value, locale, digits)))}
+              />
+            </tr>
+          ))}
+        </Table>
       </details>
     </figure>
   );
@@ -293,5 +261,5 @@ export function addressOf(
   for (const [name, value] of Object.entries(days)) query.set(name, value);
   if ((changes.form ?? form) === "spiral") query.set("as", "spiral");
   if (changes.day !== undefined) query.set("day", changes.day);
-  return `/devices/${kind}/${encodeURIComponent(name)}?${query}${changes.day === undefined ? "" : "#day"}`;
+  return `${deviceHref(kind, name)}?${query}${changes.day === undefined ? "" : "#day"}`;
 }

@@ -1,4 +1,4 @@
-import { Frame, Moment } from "../parts/page-frame.tsx";
+import { deviceHref, Frame, Moment } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { clockText, dateText, numberText, type Times } from "../time-text.ts";
@@ -126,7 +126,7 @@ function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; ti
   const { kind, name, title, heard_ms, latest, battery, linkquality, overdue, replaced } = row;
   return (
     <li class="device-row">
-      <a class="name" href={`/devices/${kind}/${encodeURIComponent(name)}`}>
+      <a class="name" href={deviceHref(kind, name)}>
         <bdi>{title}</bdi>
       </a>
       <Strip

@@ -1,6 +1,6 @@
 import { type ComponentChildren, Fragment } from "preact";
 import type { Dose } from "../../../domain/derived/doses.ts";
-import { Moment } from "../parts/page-frame.tsx";
+import { DeviceLink, Moment } from "../parts/page-frame.tsx";
 import { sentence } from "../setup-visit/setup-visit-words.ts";
 import type { ShownConflict } from "../shown-devices.ts";
 import { clockText, dayText, durationText, numberText, type Times } from "../time-text.ts";
@@ -202,14 +202,6 @@ function Unheard({ devices }: { devices: readonly NamedDevice[] }) {
 
 /** Devices that are named of those that were never heard; where there are more, it is a new home, and they stand below. */
 const unheardNamed_max = 5;
-
-function DeviceLink({ kind, name, title }: NamedDevice) {
-  return (
-    <a href={`/devices/${kind}/${encodeURIComponent(name)}`}>
-      <bdi>{title}</bdi>
-    </a>
-  );
-}
 
 function momentTitle(at_ms: number, times: Times): string {
   return `last heard ${dayText(at_ms, times)} ${clockText(at_ms, times)}`;

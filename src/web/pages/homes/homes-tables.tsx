@@ -1,5 +1,6 @@
-import type { ComponentChildren } from "preact";
 import { day_ms } from "../../../base/time.ts";
+import { DeviceLink } from "../parts/page-frame.tsx";
+import { Table } from "../parts/table.tsx";
 import { agoText, calendarText, exactText, momentText, numberText } from "../time-text.ts";
 import type { ArrivalState } from "./daily-arrivals.ts";
 import { type HomesAddress, hrefTo, type Sort, sorts } from "./homes-address.ts";
@@ -17,57 +18,54 @@ export function HomeTable(of: TableOfRows<HomeRow> & { address: HomesAddress }) 
   return (
     <>
       <NightLegend />
-      <Table name="Homes" stacked>
-        <thead>
-          <tr>
-            <SortedBy sort="home" address={address} />
-            <SortedBy sort="needs" address={address} />
-            <th scope="col">Last 30 nights</th>
-            <SortedBy sort="upload" address={address} />
-            <SortedBy sort="silent" address={address} />
-            <SortedBy sort="backlog" address={address} />
-            <SortedBy sort="version" address={address} />
+      <Table
+        name="Homes"
+        stacked
+        head={[
+          sortedBy("home", address),
+          sortedBy("needs", address),
+          "Last 30 nights",
+          sortedBy("upload", address),
+          sortedBy("silent", address),
+          sortedBy("backlog", address),
+          sortedBy("version", address),
+        ]}
+      >
+        {rows.map(({ homeid, zone, nights, last, upload_ms, backlog, items, silent, version, needs }) => (
+          <tr key={homeid}>
+            <HomeCell homeid={homeid} />
+            <td class={needs === "visit" ? "person" : undefined}>
+              {needs === "visit" ? "needs a visit" : needs === "remote" ? "needs a look" : ""}
+            </td>
+            <td class="nights whole">
+              <NightCells nights={nights} last={last} locale={locale} />
+            </td>
+            <td data-label={sorts.upload}>
+              {upload_ms === null ? (
+                "never"
+              ) : (
+                <span title={exactText(upload_ms, { locale, zone, now_ms })}>
+                  {agoText(upload_ms, { now_ms })}
+                </span>
+              )}
+            </td>
+            <td data-label={sorts.silent} class={silent > 0 ? "person" : "quiet"}>
+              {silent > 0 ? `${silent} of ${items}` : `none of ${items}`}
+            </td>
+            <td data-label={sorts.backlog}>{backlog ? numberText(backlog, locale) : "nothing"}</td>
+            <td data-label={sorts.version}>{version ?? "unknown"}</td>
           </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ homeid, zone, nights, last, upload_ms, backlog, items, silent, version, needs }) => (
-            <tr key={homeid}>
-              <th scope="row">
-                <a href={`/homes/${homeid}`}>Home {homeid}</a>
-              </th>
-              <td class={needs === "visit" ? "person" : undefined}>
-                {needs === "visit" ? "needs a visit" : needs === "remote" ? "needs a look" : ""}
-              </td>
-              <td class="nights whole">
-                <NightCells nights={nights} last={last} locale={locale} />
-              </td>
-              <td data-label={sorts.upload}>
-                {upload_ms === null ? (
-                  "never"
-                ) : (
-                  <span title={exactText(upload_ms, { locale, zone, now_ms })}>
-                    {agoText(upload_ms, { now_ms })}
-                  </span>
-                )}
-              </td>
-              <td data-label={sorts.silent} class={silent > 0 ? "person" : "quiet"}>
-                {silent > 0 ? `${silent} of ${items}` : `none of ${items}`}
-              </td>
-              <td data-label={sorts.backlog}>{backlog ? numberText(backlog, locale) : "nothing"}</td>
-              <td data-label={sorts.version}>{version ?? "unknown"}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </Table>
     </>
   );
 }
 
-function SortedBy({ sort, address }: { sort: Sort; address: HomesAddress }) {
+function sortedBy(sort: Sort, address: HomesAddress) {
   const isSorted = address.sort === sort;
   const down = isSorted && !address.down;
   return (
-    <th scope="col" aria-sort={isSorted ? (address.down ? "descending" : "ascending") : undefined}>
+    <th key={sort} scope="col" aria-sort={isSorted ? (address.down ? "descending" : "ascending") : undefined}>
       <a href={hrefTo({ ...address, sort, down, page: 1 })}>{sorts[sort]}</a>
       {isSorted ? <span aria-hidden="true">{address.down ? " ↓" : " ↑"}</span> : null}
     </th>
@@ -103,48 +101,28 @@ function NightCells(of: { nights: readonly ArrivalState[]; last: string; locale:
 }
 
 function NightCell({ state, x, title }: { state: ArrivalState; x: number; title?: string }) {
-  const common = { class: `night ${state}`, x: x + 1, width: cell - 2 };
-  const words =
-    title === undefined || state === "arrived" || state === "none" ? null : <title>{title}</title>;
   if (state === "none") return null;
-  if (state === "late")
-    return (
-      <g>
-        {words}
-        <rect {...common} y={cell_height / 2} height={cell_height / 2 - 1} />
-      </g>
-    );
-  if (state === "differing")
-    return (
-      <g>
-        {words}
-        <path
-          class="night differing"
-          d={`M${x + 1} 1h${cell - 2}L${x + 1} ${cell_height - 1}zM${x + cell - 1} ${cell_height / 2}v${cell_height / 2 - 1}h-${(cell - 2) / 2}z`}
-        />
-      </g>
-    );
-  if (state === "due")
-    return (
-      <g>
-        {words}
-        <rect {...common} y={cell_height - 3} height={2} />
-      </g>
-    );
-  // A line lies to both sides of its edge.
-  const inset = state === "missing" ? line_width / 2 : 0;
   return (
     <g>
-      {words}
-      <rect
-        class={common.class}
-        x={common.x + inset}
-        width={common.width - 2 * inset}
-        y={1 + inset}
-        height={cell_height - 2 - 2 * inset}
-      />
+      {title === undefined || state === "arrived" ? null : <title>{title}</title>}
+      {shapeOf(state, x)}
     </g>
   );
+}
+
+function shapeOf(state: ArrivalState, x: number) {
+  const common = { class: `night ${state}`, x: x + 1, width: cell - 2 };
+  const [half, right] = [cell_height / 2, x + cell - 1];
+  if (state === "late") return <rect {...common} y={half} height={half - 1} />;
+  if (state === "due") return <rect {...common} y={cell_height - 3} height={2} />;
+  if (state === "differing") {
+    const lower = `M${right} ${half}v${half - 1}h-${(cell - 2) / 2}z`;
+    return <path class={common.class} d={`M${x + 1} 1h${cell - 2}L${x + 1} ${cell_height - 1}z${lower}`} />;
+  }
+  // A line lies to both sides of its edge.
+  const inset = state === "missing" ? line_width / 2 : 0;
+  const [width, height] = [common.width - 2 * inset, cell_height - 2 - 2 * inset];
+  return <rect {...common} x={common.x + inset} width={width} y={1 + inset} height={height} />;
 }
 
 /** How a night is drawn, in one line. */
@@ -184,27 +162,18 @@ function nightsText(nights: readonly ArrivalState[], dateOf: (place: number) => 
 
 export function SilentTable({ rows, locale, now_ms }: TableOfRows<SilentRow>) {
   return (
-    <Table name="Silent devices" stacked>
-      <thead>
-        <tr>
-          <th scope="col">Home</th>
-          <th scope="col">Device</th>
-          <th scope="col">Not heard since</th>
+    <Table name="Silent devices" stacked head={["Home", "Device", "Not heard since"]}>
+      {rows.map(({ homeid, zone, typename, itemname, heard_ms }) => (
+        <tr key={`${homeid} ${itemname}`}>
+          <HomeCell homeid={homeid} />
+          <td>
+            <DeviceLink kind={typename} name={itemname} title={itemname} />
+          </td>
+          <td data-label="Not heard since">
+            {heard_ms === null ? "it was set up" : momentText(heard_ms, { locale, zone, now_ms })}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ homeid, zone, typename, itemname, heard_ms }) => (
-          <tr key={`${homeid} ${itemname}`}>
-            <HomeCell homeid={homeid} />
-            <td>
-              <DeviceLink typename={typename} itemname={itemname} />
-            </td>
-            <td data-label="Not heard since">
-              {heard_ms === null ? "it was set up" : momentText(heard_ms, { locale, zone, now_ms })}
-            </td>
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </Table>
   );
 }
@@ -214,27 +183,17 @@ export function ReplacedTable({ rows, locale, now_ms }: TableOfRows<ReplacedRow>
   return (
     <>
       <h2>Replaced, and still in the inventory: import their items as Decommissioned</h2>
-      <Table name="Replaced devices" stacked>
-        <thead>
-          <tr>
-            <th scope="col">Home</th>
-            <th scope="col">Device</th>
-            <th scope="col">Replaced by</th>
-            <th scope="col">When</th>
+      <Table name="Replaced devices" stacked head={["Home", "Device", "Replaced by", "When"]}>
+        {rows.map(({ homeid, zone, typename, itemname, by, at_ms }) => (
+          <tr key={`${homeid} ${itemname}`}>
+            <HomeCell homeid={homeid} />
+            <td>
+              <DeviceLink kind={typename} name={itemname} title={itemname} />
+            </td>
+            <td data-label="Replaced by">{by}</td>
+            <td data-label="When">{momentText(at_ms, { locale, zone, now_ms })}</td>
           </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ homeid, zone, typename, itemname, by, at_ms }) => (
-            <tr key={`${homeid} ${itemname}`}>
-              <HomeCell homeid={homeid} />
-              <td>
-                <DeviceLink typename={typename} itemname={itemname} />
-              </td>
-              <td data-label="Replaced by">{by}</td>
-              <td data-label="When">{momentText(at_ms, { locale, zone, now_ms })}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </Table>
     </>
   );
@@ -242,126 +201,75 @@ export function ReplacedTable({ rows, locale, now_ms }: TableOfRows<ReplacedRow>
 
 export function BatteryTable({ rows, locale }: TableOfRows<BatteryRow>) {
   return (
-    <Table name="Batteries nearly empty" stacked>
-      <thead>
-        <tr>
-          <th scope="col">Home</th>
-          <th scope="col">Device</th>
-          <th scope="col">Battery</th>
+    <Table name="Batteries nearly empty" stacked head={["Home", "Device", "Battery"]}>
+      {rows.map(({ homeid, typename, itemname, percent, millivolts }) => (
+        <tr key={`${homeid} ${itemname}`}>
+          <HomeCell homeid={homeid} />
+          <td>
+            <DeviceLink kind={typename} name={itemname} title={itemname} />
+          </td>
+          <td data-label="Battery">
+            {percent === null
+              ? millivolts === null
+                ? ""
+                : `${numberText(millivolts / 1000, locale, 2)} V`
+              : `${numberText(percent, locale)} %`}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ homeid, typename, itemname, percent, millivolts }) => (
-          <tr key={`${homeid} ${itemname}`}>
-            <HomeCell homeid={homeid} />
-            <td>
-              <DeviceLink typename={typename} itemname={itemname} />
-            </td>
-            <td data-label="Battery">
-              {percent === null
-                ? millivolts === null
-                  ? ""
-                  : `${numberText(millivolts / 1000, locale, 2)} V`
-                : `${numberText(percent, locale)} %`}
-            </td>
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </Table>
   );
 }
 
 export function VersionTable({ rows, locale }: TableOfRows<VersionRow>) {
   return (
-    <Table name="Versions" stacked>
-      <thead>
-        <tr>
-          <th scope="col">Version</th>
-          <th scope="col">Homes</th>
-          <th scope="col">Rings</th>
-          <th scope="col">Which</th>
-          <th scope="col">Refused, or went back</th>
+    <Table name="Versions" stacked head={["Version", "Homes", "Rings", "Which", "Refused, or went back"]}>
+      {rows.map(({ version, rings, homes, homeids, refused }) => (
+        <tr key={version}>
+          <th scope="row">{version ?? "unknown"}</th>
+          <td class="number" data-label="Homes">
+            {numberText(homes, locale)}
+          </td>
+          <td data-label="Rings">{rings.join(", ")}</td>
+          <td class="whole">
+            {homeids.map((homeid, place) => (
+              <>
+                {place > 0 ? ", " : ""}
+                <a href={`/homes/${homeid}`}>{homeid}</a>
+              </>
+            ))}
+            {homes > homeids.length && version !== null ? (
+              <>
+                {" "}
+                <a
+                  href={hrefTo({ show: "homes", find: version, sort: "home", down: false, page: 1 })}
+                  aria-label={`All homes with ${version}`}
+                >
+                  all
+                </a>
+              </>
+            ) : null}
+          </td>
+          <td class="whole">
+            {refused.map(({ homeid, message }, place) => (
+              <>
+                {place > 0 ? "; " : ""}
+                <a href={`/homes/${homeid}`}>{homeid}</a> {message}
+              </>
+            ))}
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ version, rings, homes, homeids, refused }) => (
-          <tr key={version}>
-            <th scope="row">{version ?? "unknown"}</th>
-            <td class="number" data-label="Homes">
-              {numberText(homes, locale)}
-            </td>
-            <td data-label="Rings">{rings.join(", ")}</td>
-            <td class="whole">
-              {homeids.map((homeid, place) => (
-                <>
-                  {place > 0 ? ", " : ""}
-                  <a href={`/homes/${homeid}`}>{homeid}</a>
-                </>
-              ))}
-              {homes > homeids.length && version !== null ? (
-                <>
-                  {" "}
-                  <a
-                    href={hrefTo({ show: "homes", find: version, sort: "home", down: false, page: 1 })}
-                    aria-label={`All homes with ${version}`}
-                  >
-                    all
-                  </a>
-                </>
-              ) : null}
-            </td>
-            <td class="whole">
-              {refused.map(({ homeid, message }, place) => (
-                <>
-                  {place > 0 ? "; " : ""}
-                  <a href={`/homes/${homeid}`}>{homeid}</a> {message}
-                </>
-              ))}
-            </td>
-          </tr>
-        ))}
-      </tbody>
+      ))}
     </Table>
   );
 }
 
-function HomeCell({ homeid }: { homeid: number }) {
+export function HomeCell({ homeid }: { homeid: number }) {
   return (
     <th scope="row">
       <a href={`/homes/${homeid}`}>Home {homeid}</a>
     </th>
   );
-}
-
-function DeviceLink({ typename, itemname }: { typename: string; itemname: string }) {
-  return (
-    <a href={`/devices/${typename}/${encodeURIComponent(itemname)}`}>
-      <bdi>{itemname}</bdi>
-    </a>
-  );
-}
-
-/** A table that scrolls by itself where it is wider than the page. */
-export function Table({ name, stacked = false, newest, children }: TableOf) {
-  return (
-    <section
-      class={`wide${stacked ? " stacked" : ""}${newest === undefined ? "" : " from-end"}`}
-      aria-label={name}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by the keyboard
-      tabIndex={0}
-    >
-      <table>{children}</table>
-    </section>
-  );
-}
-
-interface TableOf {
-  readonly name: string;
-  /** On a narrow screen each row is a block. */
-  readonly stacked?: boolean;
-  /** It opens at its right end. */
-  readonly newest?: "right";
-  readonly children: ComponentChildren;
 }
 
 const cell = 9;

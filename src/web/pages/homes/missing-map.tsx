@@ -1,8 +1,9 @@
+import { HeadCell, Table } from "../parts/table.tsx";
 import { nothingWords } from "../parts/uncovered-look.ts";
 import { fillOf, Patterns } from "../parts/uncovered-shapes.tsx";
 import { calendarText } from "../time-text.ts";
 import type { MissingRow } from "./daily-arrivals.ts";
-import { Table } from "./homes-tables.tsx";
+import { HomeCell } from "./homes-tables.tsx";
 
 /** Days of homes, and how much of the time of their devices is missing in each, by reason. */
 export function MissingMap(of: { map: readonly MissingRow[]; days: readonly string[]; locale: string }) {
@@ -12,64 +13,59 @@ export function MissingMap(of: { map: readonly MissingRow[]; days: readonly stri
     <>
       <Patterns />
       <ul class="legend" aria-label="How missing data is drawn">
-        <li>
-          <Swatch height={0} /> nothing is missing
-        </li>
-        <li>
-          <Swatch height={10} fill={fillOf("not_listening")} /> {nothingWords.not_listening}
-        </li>
-        <li>
-          <Swatch height={10} fill={fillOf("silent")} /> {nothingWords.silent}
-        </li>
-        <li>
-          <Swatch height={10} /> events were lost
-        </li>
-        <li>
-          <Swatch height={10} fill={fillOf("away")} /> {nothingWords.away}
-        </li>
+        {legend.map(([height, words, fill]) => (
+          <li key={words}>
+            <Swatch height={height} fill={fill} /> {words}
+          </li>
+        ))}
       </ul>
       <p class="quiet">The higher a mark, the more of the time of a home's devices is missing on that day.</p>
-      <Table name="Missing data" newest="right">
-        <thead>
-          <tr>
-            <th scope="col">Home</th>
-            <th scope="col">
-              <svg
-                class="dates"
-                width={width}
-                height="16"
-                role="img"
-                aria-label={`${days[0]} to ${days.at(-1)}`}
-              >
-                {days.map((day, place) =>
-                  new Date(day).getUTCDay() === 1 && place + dates_apart < days.length ? (
-                    <text key={day} x={place * cell} y="12">
-                      {calendarText(day, locale)}
-                    </text>
-                  ) : null,
-                )}
-              </svg>
-            </th>
-            <th scope="col">Missing</th>
+      <Table
+        name="Missing data"
+        newest="right"
+        head={[
+          "Home",
+          <HeadCell key="days">
+            <svg
+              class="dates"
+              width={width}
+              height="16"
+              role="img"
+              aria-label={`${days[0]} to ${days.at(-1)}`}
+            >
+              {days.map((day, place) =>
+                new Date(day).getUTCDay() === 1 && place + dates_apart < days.length ? (
+                  <text key={day} x={place * cell} y="12">
+                    {calendarText(day, locale)}
+                  </text>
+                ) : null,
+              )}
+            </svg>
+          </HeadCell>,
+          "Missing",
+        ]}
+      >
+        {map.map((row) => (
+          <tr key={row.homeid}>
+            <HomeCell homeid={row.homeid} />
+            <td class="nights">
+              <DayCells row={row} days={days} locale={locale} />
+            </td>
+            <td class="number">{row.known === 0 ? "" : `${row.percent} %`}</td>
           </tr>
-        </thead>
-        <tbody>
-          {map.map((row) => (
-            <tr key={row.homeid}>
-              <th scope="row">
-                <a href={`/homes/${row.homeid}`}>Home {row.homeid}</a>
-              </th>
-              <td class="nights">
-                <DayCells row={row} days={days} locale={locale} />
-              </td>
-              <td class="number">{row.known === 0 ? "" : `${row.percent} %`}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </Table>
     </>
   );
 }
+
+const legend: readonly (readonly [height: number, words: string, fill?: string])[] = [
+  [0, "nothing is missing"],
+  [10, nothingWords.not_listening, fillOf("not_listening")],
+  [10, nothingWords.silent, fillOf("silent")],
+  [10, "events were lost"],
+  [10, nothingWords.away, fillOf("away")],
+];
 
 function DayCells({ row, days, locale }: { row: MissingRow; days: readonly string[]; locale: string }) {
   const width = days.length * cell;
@@ -153,7 +149,7 @@ function dayWords(not_listening: number, silent: number, lost: number): string {
   ].join(", ");
 }
 
-function Swatch({ height, fill }: { height: number; fill?: string }) {
+function Swatch({ height, fill }: { height: number; fill?: string | undefined }) {
   return (
     <svg class="swatch" width="14" height="14" aria-hidden="true" focusable="false">
       <rect class={fill === undefined ? "lost" : "some"} fill={fill} x="2" y="2" width="10" height={height} />

@@ -26,6 +26,19 @@ export function Frame({ trail, children }: FrameData & { children: ComponentChil
   );
 }
 
+/** The address of the page of a device. */
+export function deviceHref(kind: string, name: string): string {
+  return `/devices/${kind}/${encodeURIComponent(name)}`;
+}
+
+export function DeviceLink({ kind, name, title }: { kind: string; name: string; title: string }) {
+  return (
+    <a href={deviceHref(kind, name)}>
+      <bdi>{title}</bdi>
+    </a>
+  );
+}
+
 /** A past moment in words, and exactly for who points at it. */
 export function Moment({ at_ms, times, as = "moment" }: MomentOf) {
   return (

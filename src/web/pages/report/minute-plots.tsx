@@ -1,5 +1,6 @@
 import { type CoverageReason, coverageReasons } from "../../../domain/coverage-record.ts";
 import { hourOf } from "../home/strip-window.ts";
+import { NumberCells, Table } from "../parts/table.tsx";
 import { night_h } from "../parts/uncovered-look.ts";
 import { Nothing } from "../parts/uncovered-shapes.tsx";
 import { calendarText, type Times } from "../time-text.ts";
@@ -77,33 +78,26 @@ interface RasterOf {
 /** Events of every sensor on every day. */
 export function EventsTable({ reports }: { reports: readonly ActivityReport[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box
-    <section class="wide" tabIndex={0} aria-label="Events by day">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            {reports.map(({ itemname }) => (
-              <th key={itemname} scope="col" class="number">
-                <bdi>{itemname}</bdi>
-              </th>
+    <Table
+      name="Events by day"
+      head={["Day"]}
+      numbers={reports.map(({ itemname }) => <bdi key={itemname}>{itemname}</bdi>)}
+    >
+      {(reports[0]?.days ?? []).map(({ date }, day) => (
+        <tr key={date}>
+          <NumberCells
+            title={calendarText(date, "en-GB")}
+            numbers={reports.map(({ itemname, days }, index) => (
+              <Value
+                key={itemname}
+                of={`activity.${index}.days.${day}.events`}
+                value={days[day]?.events ?? 0}
+              />
             ))}
-          </tr>
-        </thead>
-        <tbody>
-          {(reports[0]?.days ?? []).map(({ date }, day) => (
-            <tr key={date}>
-              <th scope="row">{calendarText(date, "en-GB")}</th>
-              {reports.map(({ itemname, days }, index) => (
-                <td key={itemname} class="number">
-                  <Value of={`activity.${index}.days.${day}.events`} value={days[day]?.events ?? 0} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+          />
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -175,56 +169,34 @@ export function MissingTable({ reports }: { reports: readonly MissingReport[] })
     reports.some(({ total }) => (total.missing[reason] ?? 0) > 0),
   );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box
-    <section class="wide" tabIndex={0} aria-label="Minutes by what is known of them">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Item</th>
-            {[
-              "minutes",
-              "listened to",
-              ...reasons.map((reason) => reason.replaceAll("_", " ")),
-              "unknown",
-            ].map((title) => (
-              <th key={title} scope="col" class="number">
-                {title}
-              </th>
-            ))}
+    <Table
+      name="Minutes by what is known of them"
+      head={["Item"]}
+      numbers={["minutes", "listened to", ...reasons.map((reason) => reason.replaceAll("_", " ")), "unknown"]}
+    >
+      {reports.map(({ itemname, total }, index) => {
+        const told = [
+          ["minutes", total.minutes],
+          ["listened", total.listened],
+          ...reasons.map((reason) => [`missing.${reason}`, total.missing[reason]] as const),
+          ["unknown", total.unknown],
+        ] as const;
+        return (
+          <tr key={itemname}>
+            <NumberCells
+              title={<bdi>{itemname}</bdi>}
+              numbers={told.map(([name, value]) =>
+                value === undefined ? (
+                  ""
+                ) : (
+                  <Value key={name} of={`missing.${index}.total.${name}`} value={value} />
+                ),
+              )}
+            />
           </tr>
-        </thead>
-        <tbody>
-          {reports.map(({ itemname, total }, index) => (
-            <tr key={itemname}>
-              <th scope="row">
-                <bdi>{itemname}</bdi>
-              </th>
-              <td class="number">
-                <Value of={`missing.${index}.total.minutes`} value={total.minutes} />
-              </td>
-              <td class="number">
-                <Value of={`missing.${index}.total.listened`} value={total.listened} />
-              </td>
-              {reasons.map((reason) => {
-                const minutes = total.missing[reason];
-                return (
-                  <td key={reason} class="number">
-                    {minutes === undefined ? (
-                      ""
-                    ) : (
-                      <Value of={`missing.${index}.total.missing.${reason}`} value={minutes} />
-                    )}
-                  </td>
-                );
-              })}
-              <td class="number">
-                <Value of={`missing.${index}.total.unknown`} value={total.unknown} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+        );
+      })}
+    </Table>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { TimeSpan } from "../../../base/time.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
 import { farOf } from "../device/curve-data.ts";
+import { NumberCells, Table } from "../parts/table.tsx";
 import { calendarText, type Times } from "../time-text.ts";
 import type { Uncovered } from "../uncovered.ts";
 import { around, DaysPlot, percent, scaleOf, Value } from "./report-figures.tsx";
@@ -90,45 +91,38 @@ export interface SpreadWeek extends TimeSpan {
 export function SpreadTable({ weeks, counted, unit, digits, of }: SpreadTableOf) {
   const columns = ["median", "lower", "upper", "minimum", "maximum"] as const;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box
-    <section class="wide" tabIndex={0} aria-label={`${counted} week by week`}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Week from</th>
-            <th scope="col" class="number">
-              {counted}
-            </th>
-            {["median", "lower quartile", "upper quartile", "least", "greatest"].map((title) => (
-              <th key={title} scope="col" class="number">
-                {title}, {unit}
-              </th>
-            ))}
+    <Table
+      name={`${counted} week by week`}
+      head={["Week from"]}
+      numbers={[counted, ...spreadTitles.map((title) => `${title}, ${unit}`)]}
+    >
+      {weeks.map(({ from, spread }, index) => {
+        const title = calendarText(from, "en-GB");
+        if (spread === undefined) return <EmptyRow key={from} title={title} columns={6} words="none" />;
+        const numbers = [
+          <Value key="count" of={`${of(index)}.count`} value={spread.count} />,
+          ...columns.map((column) => (
+            <Value key={column} of={`${of(index)}.${column}`} value={spread[column]} digits={digits} />
+          )),
+        ];
+        return (
+          <tr key={from}>
+            <NumberCells title={title} numbers={numbers} />
           </tr>
-        </thead>
-        <tbody>
-          {weeks.map(({ from, spread }, index) => (
-            <tr key={from}>
-              <th scope="row">{calendarText(from, "en-GB")}</th>
-              {spread === undefined ? (
-                <td colSpan={6}>none</td>
-              ) : (
-                <>
-                  <td class="number">
-                    <Value of={`${of(index)}.count`} value={spread.count} />
-                  </td>
-                  {columns.map((column) => (
-                    <td key={column} class="number">
-                      <Value of={`${of(index)}.${column}`} value={spread[column]} digits={digits} />
-                    </td>
-                  ))}
-                </>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+        );
+      })}
+    </Table>
+  );
+}
+
+const spreadTitles = ["median", "lower quartile", "upper quartile", "least", "greatest"];
+
+function EmptyRow({ title, columns, words }: { title: string; columns: number; words: string }) {
+  return (
+    <tr>
+      <th scope="row">{title}</th>
+      <td colSpan={columns}>{words}</td>
+    </tr>
   );
 }
 
@@ -185,42 +179,25 @@ export function SleepPlot(given: { report: SleepReport; uncovered: readonly Unco
 export function SleepTable({ report, of }: { report: SleepReport; of: string }) {
   const columns = [...stages.map(({ name }) => name), "total_min"] as const;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box
-    <section class="wide" tabIndex={0} aria-label="Sleep day by day">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            {[...stages.map(({ title }) => title), "asleep"].map((title) => (
-              <th key={title} scope="col" class="number">
-                {title}, h
-              </th>
-            ))}
+    <Table
+      name="Sleep day by day"
+      head={["Day"]}
+      numbers={[...stages.map(({ title }) => title), "asleep"].map((title) => `${title}, h`)}
+    >
+      {report.days.map(({ date, asleep }, index) => {
+        const title = calendarText(date, "en-GB");
+        if (asleep === undefined) return <EmptyRow key={date} title={title} columns={4} words="none told" />;
+        const path = `${of}.days.${index}.asleep`;
+        const numbers = columns.map((column) => (
+          <Value key={column} of={`${path}.${column}`} value={asleep[column]} per={60} digits={1} />
+        ));
+        return (
+          <tr key={date}>
+            <NumberCells title={title} numbers={numbers} />
           </tr>
-        </thead>
-        <tbody>
-          {report.days.map(({ date, asleep }, index) => (
-            <tr key={date}>
-              <th scope="row">{calendarText(date, "en-GB")}</th>
-              {asleep === undefined ? (
-                <td colSpan={4}>none told</td>
-              ) : (
-                columns.map((column) => (
-                  <td key={column} class="number">
-                    <Value
-                      of={`${of}.days.${index}.asleep.${column}`}
-                      value={asleep[column]}
-                      per={60}
-                      digits={1}
-                    />
-                  </td>
-                ))
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+        );
+      })}
+    </Table>
   );
 }
 

@@ -3,6 +3,7 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { ConflictWords, signalText } from "../home/home-words.tsx";
 import { Frame } from "../parts/page-frame.tsx";
 import { TonesContext } from "../parts/plots-and-tones.ts";
+import { Table } from "../parts/table.tsx";
 import { clockText, momentText, numberText, type Times, yearDateText } from "../time-text.ts";
 import { Line, Naming } from "./naming-steps.tsx";
 import type { SetupVisitDevice } from "./setup-visit-data.ts";
@@ -214,51 +215,34 @@ export function AcceptanceRecord(data: SetupVisitProps) {
           </Fragment>
         ))}
       </dl>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
-      <section class="wide" tabIndex={0} aria-label="Devices">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Room</th>
-              <th scope="col">What</th>
-              <th scope="col">Signal</th>
-              <th scope="col">Battery</th>
-              <th scope="col">Walk test</th>
-            </tr>
-          </thead>
-          <tbody>
-            {byRoom(devices).map((device) => (
-              <tr key={device.address}>
-                <th scope="row">
-                  <bdi>{device.name}</bdi>
-                </th>
-                <td data-label="Room">{device.room ?? ""}</td>
-                <td data-label="What">
-                  <span>
-                    {kindText(device)}
-                    {device.model === null ? "" : `, ${device.model}`}{" "}
-                    <small>
-                      {device.address}
-                      {device.metres === null ? "" : `, at ${numberText(device.metres, locale, 2)} m`}
-                      {device.replaces === null ? "" : `, in place of ${device.replaces}`}
-                    </small>
-                  </span>
-                </td>
-                <td data-label="Signal">
-                  {device.linkquality === null ? "" : signalText(device.linkquality)}
-                </td>
-                <td data-label="Battery">
-                  {device.battery_percent === null ? "" : `${Math.round(device.battery_percent)} %`}
-                </td>
-                <td data-label="Walk test" class={awaited.includes(device) ? "needed" : undefined}>
-                  {awaited.includes(device) ? "not heard" : heardText(device, spoken, times)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table name="Devices" head={["Name", "Room", "What", "Signal", "Battery", "Walk test"]}>
+        {byRoom(devices).map((device) => (
+          <tr key={device.address}>
+            <th scope="row">
+              <bdi>{device.name}</bdi>
+            </th>
+            <td data-label="Room">{device.room ?? ""}</td>
+            <td data-label="What">
+              <span>
+                {kindText(device)}
+                {device.model === null ? "" : `, ${device.model}`}{" "}
+                <small>
+                  {device.address}
+                  {device.metres === null ? "" : `, at ${numberText(device.metres, locale, 2)} m`}
+                  {device.replaces === null ? "" : `, in place of ${device.replaces}`}
+                </small>
+              </span>
+            </td>
+            <td data-label="Signal">{device.linkquality === null ? "" : signalText(device.linkquality)}</td>
+            <td data-label="Battery">
+              {device.battery_percent === null ? "" : `${Math.round(device.battery_percent)} %`}
+            </td>
+            <td data-label="Walk test" class={awaited.includes(device) ? "needed" : undefined}>
+              {awaited.includes(device) ? "not heard" : heardText(device, spoken, times)}
+            </td>
+          </tr>
+        ))}
+      </Table>
       <p class="signature">Set up by, date</p>
       <p class="on-screen">Print this page with the browser, on A4.</p>
       {since_ms > 0 && awaited.length > 0 ? (
