@@ -48,7 +48,7 @@ export const errorTable = {
   token_bound: {
     code: 40106,
     status: 401,
-    message: "The access token is bound and may not read what is about all homes",
+    message: "The access token is bound to homes, projects or studies and may not read data of all homes",
   },
   form_foreign: {
     code: 40301,
@@ -65,13 +65,13 @@ export const errorTable = {
   batch_gap: {
     code: 40901,
     status: 409,
-    message: "Readings before these are not held here: go on after number {held_seq}",
+    message: "This server lacks readings before these: continue after number {held_seq}",
   },
-  epoch_foreign: { code: 40902, status: 409, message: "The epoch {epoch} is not of this home" },
+  epoch_foreign: { code: 40902, status: 409, message: "The epoch {epoch} belongs to another home" },
   batch_diverged: {
     code: 40903,
     status: 409,
-    message: "Another reading is held here under the number before these: two gateways use epoch {epoch}",
+    message: "This server has another reading under the number before these: two gateways use epoch {epoch}",
   },
   home_other: {
     code: 40904,
@@ -117,7 +117,7 @@ export const errorTable = {
   quota_exceeded: {
     code: 42206,
     status: 422,
-    message: "Home {home} would have more than {most} {quota} here, the most that it may",
+    message: "Home {home} may have at most {most} {quota} here, and would have more",
   },
   parameter_unknown: {
     code: 42207,
@@ -132,7 +132,7 @@ export const errorTable = {
   central_full: {
     code: 42902,
     status: 429,
-    message: "Other gateways are being taken in: try again in {retry_s} s",
+    message: "Other gateways are uploading: try again in {retry_s} s",
   },
   allowance_spent: {
     code: 42903,

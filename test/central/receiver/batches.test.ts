@@ -46,7 +46,7 @@ describe("a batch", () => {
     expect(refused.status).toBe(409);
     expect(await refused.json()).toEqual({
       code: 40901,
-      message: "Readings before these are not held here: go on after number 100",
+      message: "This server lacks readings before these: continue after number 100",
       reason: "gap",
       held_seq: 100,
     });
@@ -67,7 +67,7 @@ describe("a batch", () => {
       409,
       {
         code: 40903,
-        message: `Another reading is held here under the number before these: two gateways use epoch ${gateway.epoch}`,
+        message: `This server has another reading under the number before these: two gateways use epoch ${gateway.epoch}`,
         reason: "diverged",
         held_seq: 100,
       },

@@ -28,7 +28,7 @@ for (const [name, open] of centrals)
         422,
         {
           code: 42206,
-          message: "Home 12 would have more than 20 devices here, the most that it may",
+          message: "Home 12 may have at most 20 devices here, and would have more",
           remedy:
             "see at central who uses the token of home 12; where all is right, start central with --quota devices=N",
         },
@@ -51,7 +51,7 @@ for (const [name, open] of centrals)
       const sent = { body: JSON.stringify(reportBody(fourth)) };
       expect(await said(await receiving.ask(12, "POST", "/report", sent))).toMatchObject([
         422,
-        { message: "Home 12 would have more than 3 epochs here, the most that it may" },
+        { message: "Home 12 may have at most 3 epochs here, and would have more" },
       ]);
       const known = reportBody(hearing(12, "a", [12])) as { condition: object };
       const listening = (names: readonly string[]) => {

@@ -126,7 +126,7 @@ test("the epoch of another home is refused on every route, and nothing is told o
   ])
     expect(await said(answer)).toEqual([
       409,
-      { code: 40902, message: `The epoch ${epoch} is not of this home`, reason: "foreign", held_seq: 0 },
+      { code: 40902, message: `The epoch ${epoch} belongs to another home`, reason: "foreign", held_seq: 0 },
     ]);
   expect(await counted('lintel_refusals_total{reason="foreign"}')).toEqual([(refusals ?? 0) + 2]);
 });
@@ -242,7 +242,7 @@ describe("an allowance", () => {
       422,
       {
         code: 42206,
-        message: "Home 57 would have more than 5 devices here, the most that it may",
+        message: "Home 57 may have at most 5 devices here, and would have more",
         remedy: expect.stringContaining("start central with --quota devices=N"),
       },
     ]);
