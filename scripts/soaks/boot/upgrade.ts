@@ -69,7 +69,7 @@ export async function tryUpgrade(trial: Trial): Promise<void> {
   );
 }
 
-/** docs/install.md, "Take it away". */
+/** docs/install.md, "Remove Lintel". */
 export async function tryRemoval(trial: Trial): Promise<void> {
   const { box, stick } = trial;
   await step("removal leaves data, configuration and users", async () => {
