@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { OperatorError } from "../../src/base/errors.ts";
 import { day_ms } from "../../src/base/time.ts";
-import { defaultQuotas } from "../../src/store/exchange.ts";
+import { defaultQuotas, nothingNoted, QuotaExceeded } from "../../src/store/exchange.ts";
 import type { TransferSource } from "../../src/transfer/transfer-ends.ts";
 import { TryAgainLater } from "../../src/web/client/http-request.ts";
 import { sensor, start_ms } from "../store/sample.ts";
@@ -159,4 +159,51 @@ test("a fault of central's own store passes as it is, and counts as no refusal",
   expect(thrown).toContain("wirelesssensor_events");
   expect(thrown).not.toContain("The gateway of home 12");
   expect(stores.counts.refusals).toEqual({ gap: 0, foreign: 0, diverged: 0 });
+});
+
+test("readings that are added to a day spend the allowance; those that central holds already do not", async () => {
+  await using stores = await TwoStores.open(hourly(1, 10));
+  await stores.transfer();
+  const target = stores.target({ quotas: { ...defaultQuotas, readings: 1 } });
+  const { kind, address } = sensor(1);
+  const series = "wirelesssensor_events" as const;
+  const request = {
+    ...{ epoch: stores.gateway.epoch, through_seq: 10, after_seq: 0 },
+    ...{ series, kind, address, day: dayOf(1) },
+  };
+  const readings = await stores.store.readingsOfDay(request);
+  for (let times = 0; times < 3; times += 1)
+    expect(await target.repairDay(request, readings)).toMatchObject({ added: 0, corrected: 0 });
+  const lose = () => stores.change("central", "DELETE FROM wirelesssensor_events");
+  lose();
+  const { added } = await target.repairDay(request, readings);
+  expect(added).toBeGreaterThan(5);
+  lose();
+  const thrown = await target.repairDay(request, readings).catch((fault: unknown) => fault);
+  expect(thrown).toBeInstanceOf(TryAgainLater);
+  expect(stores.counts.quotas.readings).toBe(1);
+});
+
+test("devices beyond the quota of a home are counted, and its notes count for nothing where the report is not kept", async () => {
+  await using stores = await TwoStores.open(hourly(1, 10));
+  const quotas = { ...defaultQuotas, listeners: 1, notes: 1 };
+  await stores.central.setQuotas(quotas);
+  const target = stores.target({ quotas });
+  const { report, epochs } = await stores.source().report(0);
+  const span = { first_ms: start_ms, last_ms: start_ms + 100 };
+  const condition = {
+    ...nothingNoted,
+    listeners: ["gateway", "zigbee"].map((name) => ({ name, ...span })),
+    outages: numbersTo(5).map((at) => ({
+      listener: "zigbee",
+      start_ms: start_ms + at * 2,
+      stop_ms: start_ms + at * 2 + 1,
+    })),
+    to_note: 5,
+  };
+  for (const times of [1, 2]) {
+    const thrown = await target.note({ report, epochs, condition }).catch((fault: unknown) => fault);
+    expect(thrown).toBeInstanceOf(QuotaExceeded);
+    expect(stores.counts.quotas).toMatchObject({ listeners: times, notes: 0 });
+  }
 });

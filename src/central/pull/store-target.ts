@@ -1,16 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { OperatorError } from "../../base/errors.ts";
-import { type Batch, batch_readings_max, numbersIn, readingsIn } from "../../store/batch.ts";
-import {
-  BatchRefused,
-  type CentralStore,
-  type Repaired,
-  type Sender,
-} from "../../store/central/central-store.ts";
-import { type DayDigest, notesIn } from "../../store/exchange.ts";
+import { type Batch, batch_readings_max } from "../../store/batch.ts";
+import { BatchRefused, type Repaired, type Sender } from "../../store/central/central-store.ts";
+import type { DayDigest } from "../../store/exchange.ts";
 import type { DayReadings, DigestRequest } from "../../store/gateway/upload-store.ts";
 import { compareDays } from "../../transfer/day-comparison.ts";
-import { homeDay } from "../../transfer/days.ts";
 import type {
   BatchSender,
   HeldSpan,
@@ -19,14 +13,17 @@ import type {
   TransferTarget,
 } from "../../transfer/transfer-ends.ts";
 import { TryAgainLater } from "../../web/client/http-request.ts";
-import type { DailyQuota, HomeAllowances, ReceivedCounts } from "../receiver/home-allowances.ts";
+import {
+  AllowanceSpent,
+  type IntakeParts,
+  takeBatch,
+  takeRepair,
+  takeReport,
+} from "../receiver/home-allowances.ts";
 
-export interface StoreTargetOptions {
-  readonly store: CentralStore;
+export interface StoreTargetOptions extends IntakeParts {
   readonly home: number;
   readonly clock: Clock;
-  readonly allowances: HomeAllowances;
-  readonly counts: ReceivedCounts;
   /** Name of the gateway at the start of a sentence, and the file and line where it is listed. */
   readonly title: string;
   readonly place: string;
@@ -63,35 +60,24 @@ export class StoreTarget implements TransferTarget {
     return held;
   }
 
+  /** What the gateway numbered since it was first asked is left for the next turn. */
   async note({ epochs, condition, report }: TransferReport): Promise<readonly HeldSpan[]> {
-    const { store, remarks } = this.#options;
-    this.#spend("notes", notesIn(condition));
-    const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};
-    // What the gateway numbered since it was first asked is left for the next turn.
-    const as_of = { last_seq, day: homeDay(report.timezone, this.#begun_ms) };
-    await store.noteReport(
-      { epoch, health: condition, report: { ...report, ...remarks() }, as_of },
-      this.#sender,
+    const remarked = { ...report, ...this.#options.remarks() };
+    return this.#worded(
+      takeReport(this.#options, { epochs, condition, report: remarked }, this.#sender, this.#begun_ms),
     );
-    return store.held(epochs.map((one) => one.epoch));
   }
 
   sender(read: ReadAfter): BatchSender {
-    const { store, allowances, home, counts } = this.#options;
     return async (after_seq) => {
       const handed = await read(after_seq, batch_readings_max);
       if (handed === undefined) return undefined;
-      const { batch, bytes } = handed;
-      this.#spend("readings", numbersIn(batch));
       try {
-        const { held_seq, taken, erased = 0 } = await store.receive(batch, this.#sender);
-        allowances.giveBack(home, "readings", readingsIn(batch) - taken);
-        counts.taken(taken, bytes);
-        counts.refusedErased(this.#options.home, erased);
-        return { held_seq, batch };
+        const { held_seq } = await takeBatch(this.#options, handed, this.#sender);
+        return { held_seq, batch: handed.batch };
       } catch (thrown) {
-        allowances.giveBack(home, "readings", numbersIn(batch));
-        return { held_seq: this.#heldAfter(thrown) };
+        if (thrown instanceof BatchRefused && thrown.reason === "gap") return { held_seq: thrown.held_seq };
+        throw this.#fault(thrown);
       }
     };
   }
@@ -101,27 +87,7 @@ export class StoreTarget implements TransferTarget {
   }
 
   async repairDay(request: DayReadings, readings: Batch): Promise<Repaired> {
-    const { store, counts } = this.#options;
-    try {
-      const repaired = await store.repairDay(request, readings, this.#sender);
-      counts.repaired += repaired.added + repaired.corrected;
-      counts.refusedErased(this.#options.home, repaired.erased ?? 0);
-      return repaired;
-    } catch (thrown) {
-      throw thrown instanceof BatchRefused ? this.#refusal(thrown) : thrown;
-    }
-  }
-
-  /** @throws TryAgainLater where the home has sent as much as it may */
-  #spend(quota: DailyQuota, amount: number): void {
-    const { allowances, home, title, counts } = this.#options;
-    const spent = allowances.take(home, quota, amount);
-    if (spent === undefined) return;
-    counts.exceeded(quota);
-    throw new TryAgainLater(
-      `${title} has sent more ${quota} than ${spent.most} a day`,
-      `it is read again; where that many are right, start central with --quota ${quota}=N`,
-    );
+    return this.#worded(takeRepair(this.#options, { request, readings }, this.#sender));
   }
 
   get #sender(): Sender {
@@ -129,15 +95,21 @@ export class StoreTarget implements TransferTarget {
     return { home, at_ms: clock.now().unix_ms };
   }
 
-  /** The number to go on from after a refusal. @throws OperatorError for refusals that somebody has to deal with, and any other error */
-  #heldAfter(thrown: unknown): number {
-    if (!(thrown instanceof BatchRefused)) throw thrown;
-    this.#options.counts.refused(thrown.reason);
-    if (thrown.reason !== "gap") throw this.#refusal(thrown);
-    return thrown.held_seq;
+  #worded<Result>(taken: Promise<Result>): Promise<Result> {
+    return taken.catch((thrown) => {
+      throw this.#fault(thrown);
+    });
   }
 
-  #refusal({ what, remedy }: BatchRefused): OperatorError {
-    return new OperatorError(`${this.#options.title}: ${what}`, remedy);
+  /** An error in words that name the gateway; TryAgainLater where the home has sent as much as it may. */
+  #fault(thrown: unknown): unknown {
+    const { title } = this.#options;
+    if (thrown instanceof BatchRefused) return new OperatorError(`${title}: ${thrown.what}`, thrown.remedy);
+    if (!(thrown instanceof AllowanceSpent)) return thrown;
+    const { quota, most } = thrown.spent;
+    return new TryAgainLater(
+      `${title} has sent more ${quota} than ${most} a day`,
+      `it is read again; where that many are right, start central with --quota ${quota}=N`,
+    );
   }
 }

@@ -1,8 +1,19 @@
 import type { Clock } from "../../base/clock.ts";
 import { day_ms } from "../../base/time.ts";
-import type { BatchRefusal } from "../../store/central/central-store.ts";
-import { days_at_once, QuotaExceeded, type QuotaName, type Quotas } from "../../store/exchange.ts";
-import { HttpError } from "../../web/server/http-errors.ts";
+import { type Batch, numbersIn, readingsIn } from "../../store/batch.ts";
+import {
+  type BatchRefusal,
+  BatchRefused,
+  type CentralStore,
+  type HeldEpoch,
+  type Received,
+  type Repaired,
+  type Sender,
+} from "../../store/central/central-store.ts";
+import { days_at_once, notesIn, QuotaExceeded, type QuotaName, type Quotas } from "../../store/exchange.ts";
+import type { DayReadings } from "../../store/gateway/upload-store.ts";
+import { homeDay } from "../../transfer/days.ts";
+import type { ReportBody } from "../../transfer/protocol.ts";
 
 /** Quotas of what a home sends in a day. */
 export type DailyQuota = Extract<QuotaName, "readings" | "notes">;
@@ -59,39 +70,97 @@ export class HomeAllowances {
   }
 }
 
-interface Parts {
+export interface IntakeParts {
+  readonly store: CentralStore;
   readonly allowances: HomeAllowances;
   readonly counts: ReceivedCounts;
 }
 
+/** Takes a batch of a home into the store: see `CentralStore.receive`. What is not new costs nothing. @throws AllowanceSpent */
+export async function takeBatch(
+  parts: IntakeParts,
+  { batch, bytes }: { readonly batch: Batch; readonly bytes: number },
+  sender: Sender,
+): Promise<Received> {
+  const { store, allowances, counts } = parts;
+  try {
+    const received = await spending(parts, sender.home, "readings", numbersIn(batch), () =>
+      store.receive(batch, sender),
+    );
+    allowances.giveBack(sender.home, "readings", readingsIn(batch) - received.taken);
+    counts.taken(received.taken, bytes);
+    counts.refusedErased(sender.home, received.erased ?? 0);
+    return received;
+  } catch (thrown) {
+    if (thrown instanceof BatchRefused) counts.refused(thrown.reason);
+    throw thrown;
+  }
+}
+
+/** Repairs a day of a home: see `CentralStore.repairDay`. Only added readings cost something. @throws AllowanceSpent */
+export async function takeRepair(
+  parts: IntakeParts,
+  { request, readings }: { readonly request: DayReadings; readonly readings: Batch },
+  sender: Sender,
+): Promise<Repaired> {
+  const { store, allowances, counts } = parts;
+  const amount = readingsIn(readings);
+  const repaired = await spending(parts, sender.home, "readings", amount, () =>
+    store.repairDay(request, readings, sender),
+  );
+  allowances.giveBack(sender.home, "readings", amount - repaired.added);
+  counts.repaired += repaired.added + repaired.corrected;
+  counts.refusedErased(sender.home, repaired.erased ?? 0);
+  return repaired;
+}
+
 /**
- * Does something that takes an amount of a home's allowance, all of which is given back where it fails.
+ * Keeps a report of a home's gateway, and answers how far its epochs are held.
  *
- * @throws HttpError 429 where the home has sent as much as it may, 422 where it has reached another quota
+ * @param asked_ms when the report was made: what the gateway numbers after it belongs to a later day
+ * @throws AllowanceSpent
  */
-export async function withinAllowance<Result>(
-  { allowances, counts }: Parts,
-  { home, quota, amount }: { home: number; quota: DailyQuota; amount: number },
+export async function takeReport(
+  parts: IntakeParts,
+  { epochs, condition, report }: Pick<ReportBody, "epochs" | "condition" | "report">,
+  sender: Sender,
+  asked_ms = sender.at_ms,
+): Promise<readonly HeldEpoch[]> {
+  // The last epoch is the one that the gateway numbers by now.
+  const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};
+  const as_of = { last_seq, day: homeDay(report.timezone, asked_ms) };
+  await spending(parts, sender.home, "notes", notesIn(condition), () =>
+    parts.store.noteReport({ epoch, health: condition, report, as_of }, sender),
+  );
+  return parts.store.held(epochs.map((one) => one.epoch));
+}
+
+/** Does something that takes an amount of a home's allowance, all of which is given back where it fails. @throws AllowanceSpent */
+async function spending<Result>(
+  { allowances, counts }: IntakeParts,
+  home: number,
+  quota: DailyQuota,
+  amount: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const spent = allowances.take(home, quota, amount);
   if (spent !== undefined) {
     counts.exceeded(quota);
-    const { most, retry_s } = spent;
-    throw new HttpError(
-      "allowance_spent",
-      { home, quota, most, retry_s },
-      { "Retry-After": String(retry_s) },
-    );
+    throw new AllowanceSpent(spent);
   }
   try {
     return await work();
   } catch (thrown) {
     allowances.giveBack(home, quota, amount);
-    if (!(thrown instanceof QuotaExceeded)) throw thrown;
-    counts.exceeded(thrown.quota);
-    const { most, remedy } = thrown;
-    throw new HttpError("quota_exceeded", { home, most, quota: thrown.quota }, {}, { remedy });
+    if (thrown instanceof QuotaExceeded) counts.exceeded(thrown.quota);
+    throw thrown;
+  }
+}
+
+/** A home has sent as much as it may for now; nothing was taken. */
+export class AllowanceSpent extends Error {
+  constructor(readonly spent: Spent) {
+    super(`more ${spent.quota} than ${spent.most} a day`);
   }
 }
 

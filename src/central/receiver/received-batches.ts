@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
-import { type Batch, batch_bytes_max, isOfDay, numbersIn, readingsIn } from "../../store/batch.ts";
+import { type Batch, batch_bytes_max, isOfDay } from "../../store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../store/central/central-store.ts";
-import { batch_numbers_max } from "../../store/exchange.ts";
+import { batch_numbers_max, QuotaExceeded } from "../../store/exchange.ts";
 import { BatchFault, decodeBatch, decodeReadings, encodeBatch } from "../../transfer/batch-codec.ts";
 import {
   type BatchAnswer,
@@ -14,13 +14,7 @@ import { batchAnswer } from "../../transfer/sync-answers.ts";
 import { HttpError } from "../../web/server/http-errors.ts";
 import type { BodyForm } from "../../web/server/request-body.ts";
 import type { HomeCall } from "./admission-queue.ts";
-import { type HomeAllowances, type ReceivedCounts, withinAllowance } from "./home-allowances.ts";
-
-interface ReceiverParts {
-  readonly store: CentralStore;
-  readonly allowances: HomeAllowances;
-  readonly counts: ReceivedCounts;
-}
+import { AllowanceSpent, type IntakeParts, takeBatch, takeRepair } from "./home-allowances.ts";
 
 /** A batch of readings that follow each other. */
 export const batchForm = formOf(decodeBatch);
@@ -48,7 +42,7 @@ function formOf(decode: (bytes: Uint8Array) => Batch): BodyForm<Batch> {
 export async function answerToHeld(
   header: string | undefined,
   home: number,
-  { store, counts }: ReceiverParts,
+  { store, counts }: IntakeParts,
 ): Promise<BatchAnswer | undefined> {
   const [, epoch, from, to] = /^([0-9a-f]{32}) (\d{1,15}) (\d{1,15})$/.exec(header ?? "") ?? [];
   if (epoch === undefined || Number(from) > Number(to)) return undefined;
@@ -61,63 +55,42 @@ export async function answerToHeld(
 }
 
 /** Takes readings in. */
-export async function takeBatch(
+export async function receiveBatch(
   { home, now_ms, body: batch, bytes }: HomeCall<Batch>,
-  parts: ReceiverParts,
+  parts: IntakeParts,
 ): Promise<BatchAnswer> {
-  const { store, allowances, counts } = parts;
   try {
-    const spends = { home, quota: "readings", amount: numbersIn(batch) } as const;
-    const {
-      held_seq,
-      taken,
-      erased = 0,
-    } = await withinAllowance(parts, spends, () => store.receive(batch, { home, at_ms: now_ms }));
-    allowances.giveBack(home, "readings", readingsIn(batch) - taken);
-    counts.taken(taken, bytes);
-    counts.refusedErased(home, erased);
+    const { held_seq, taken } = await takeBatch(parts, { batch, bytes }, { home, at_ms: now_ms });
     return { held_seq, taken };
   } catch (thrown) {
-    if (thrown instanceof BatchRefused) counts.refused(thrown.reason);
-    throw refusalOf(thrown, batch.epoch);
+    throw refusalOf(thrown, home, batch.epoch);
   }
 }
 
 /** Adds and puts right what a gateway holds of one series of one device on one day. */
-export async function repairDay(
-  { home, now_ms, query, body: batch }: HomeCall<Batch, Static<typeof DayQuery>>,
-  parts: ReceiverParts,
+export async function receiveRepair(
+  { home, now_ms, query, body: readings }: HomeCall<Batch, Static<typeof DayQuery>>,
+  parts: IntakeParts,
 ): Promise<RepairAnswer> {
-  const { store, allowances, counts } = parts;
   const request = dayReadingsOf(query);
-  await requireOwn(store, [request.epoch], home);
-  if (batch.epoch !== request.epoch)
+  await requireOwn(parts.store, [request.epoch], home);
+  if (readings.epoch !== request.epoch)
     throw new HttpError("body_unsuitable", { fault: "the batch is of another epoch than the query" });
-  if (!isOfDay(batch, request.day))
+  if (!isOfDay(readings, request.day))
     throw new HttpError("body_unsuitable", { fault: "the batch has readings of another day than the query" });
   try {
-    const amount = readingsIn(batch);
-    const {
-      added,
-      corrected,
-      kept,
-      erased = 0,
-    } = await withinAllowance(parts, { home, quota: "readings", amount }, () =>
-      store.repairDay(request, batch, { home, at_ms: now_ms }),
-    );
-    allowances.giveBack(home, "readings", amount - added);
-    counts.repaired += added + corrected;
-    counts.refusedErased(home, erased);
+    const repaired = await takeRepair(parts, { request, readings }, { home, at_ms: now_ms });
+    const { added, corrected, kept } = repaired;
     return { added, corrected, kept };
   } catch (thrown) {
-    throw refusalOf(thrown, request.epoch);
+    throw refusalOf(thrown, home, request.epoch);
   }
 }
 
 /** Answers the readings that are held here of one series of one device on one day: a gateway that has lost some of it takes it back. */
 export async function heldOfDay(
   { home, query }: HomeCall<undefined, Static<typeof DayQuery>>,
-  { store }: Pick<ReceiverParts, "store">,
+  { store }: Pick<IntakeParts, "store">,
 ): Promise<Response> {
   const request = dayReadingsOf(query);
   await requireOwn(store, [request.epoch], home);
@@ -136,8 +109,16 @@ export async function requireOwn(
     if (held.home !== undefined && held.home !== home) throw refusal("foreign", held.epoch, 0);
 }
 
-/** The refusal of the store as an answer to the gateway; any other error passes unchanged. */
-function refusalOf(thrown: unknown, epoch: string): unknown {
+/** The refusal of a batch or a report as an answer to the gateway: 409, 422, or 429 with Retry-After; any other error passes unchanged. */
+export function refusalOf(thrown: unknown, home: number, epoch = ""): unknown {
+  if (thrown instanceof AllowanceSpent) {
+    const headers = { "Retry-After": String(thrown.spent.retry_s) };
+    return new HttpError("allowance_spent", { home, ...thrown.spent }, headers);
+  }
+  if (thrown instanceof QuotaExceeded) {
+    const { quota, most, remedy } = thrown;
+    return new HttpError("quota_exceeded", { home, most, quota }, {}, { remedy });
+  }
   if (!(thrown instanceof BatchRefused)) return thrown;
   return refusal(thrown.reason, epoch, thrown.reason === "foreign" ? 0 : thrown.held_seq);
 }

@@ -5,10 +5,9 @@ import { decodingBounds } from "../../base/json-decoder.ts";
 import type { Log } from "../../base/log.ts";
 import { day_ms } from "../../base/time.ts";
 import type { CentralStore } from "../../store/central/central-store.ts";
-import { defaultQuotas, notesIn, type Quotas } from "../../store/exchange.ts";
+import { defaultQuotas, type Quotas } from "../../store/exchange.ts";
 import { encodedBatch } from "../../transfer/batch-codec.ts";
 import { compareDays } from "../../transfer/day-comparison.ts";
-import { homeDay } from "../../transfer/days.ts";
 import { bodyOfFiles, FilesFault, filesInBody, keepFiles } from "../../transfer/kept-files.ts";
 import {
   BackupsBody,
@@ -32,15 +31,16 @@ import { jsonForm } from "../../web/server/request-body.ts";
 import { namesTag } from "../../web/server/responses.ts";
 import { fleetOf } from "../fleet/fleet.ts";
 import { type AdmissionBounds, AdmissionQueue, type HomeCall, inTurn } from "./admission-queue.ts";
-import { HomeAllowances, ReceivedCounts, withinAllowance } from "./home-allowances.ts";
+import { HomeAllowances, ReceivedCounts, takeReport } from "./home-allowances.ts";
 import {
   answerToHeld,
   batchForm,
   dayForm,
   heldOfDay,
-  repairDay,
+  receiveBatch,
+  receiveRepair,
+  refusalOf,
   requireOwn,
-  takeBatch,
 } from "./received-batches.ts";
 import { homeRecordsOf } from "./records-of-home.ts";
 
@@ -118,12 +118,12 @@ function homeRoutes(parts: Parts, context: AppContext) {
       return { home };
     })
     .post("/report", inTurn(parts, forms.report, report), unread)
-    .post("/batches", inTurn(parts, batchForm, takeBatch), {
+    .post("/batches", inTurn(parts, batchForm, receiveBatch), {
       ...unread,
       beforeHandle: ({ headers, home }) => answerToHeld(headers[batchHeader.toLowerCase()], home, parts),
     })
     .post("/verify", inTurn(parts, forms.verify, verify), unread)
-    .put("/days", inTurn(parts, dayForm, repairDay), { ...unread, query: queryReader(DayQuery) })
+    .put("/days", inTurn(parts, dayForm, receiveRepair), { ...unread, query: queryReader(DayQuery) })
     .get("/days", inTurn(parts, null, heldOfDay), { query: queryReader(DayQuery) })
     .get("/roster", inTurn(parts, null, homeRecords))
     .put("/backups", inTurn(parts, forms.backups, keepBackups), unread)
@@ -155,14 +155,10 @@ async function report(
   const { store, version } = parts;
   const names = epochs.map(({ epoch }) => epoch);
   await requireOwn(store, names, home);
-  // The last epoch is the one that the gateway numbers by now.
-  const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};
-  const as_of = { last_seq, day: homeDay(report.timezone, now_ms) };
-  const note = { epoch, health: condition, report, as_of };
-  await withinAllowance(parts, { home, quota: "notes", amount: notesIn(condition) }, () =>
-    store.noteReport(note, { home, at_ms: now_ms }),
-  );
-  const held = await store.held(names);
+  const sender = { home, at_ms: now_ms };
+  const held = await takeReport(parts, { epochs, condition, report }, sender).catch((thrown) => {
+    throw refusalOf(thrown, home);
+  });
   return {
     home,
     now_ms,
