@@ -15,8 +15,8 @@ export class ControlClient {
 
   /** Status of the gateway; undefined where none runs on the directory. */
   async statusIfRunning(): Promise<GatewayStatus | undefined> {
-    const answer = await this.#ask("GET", "/status", AbortSignal.timeout(answer_max_ms));
-    return answer === undefined ? undefined : ((await this.#read(answer)) as GatewayStatus);
+    const answer = await this.#ask("GET", "/status");
+    return answer && ((await this.#read(answer)) as GatewayStatus);
   }
 
   /** Opens joining and yields each step until it is closed. Closing it is `closeJoining`, or ending the loop. */
@@ -27,7 +27,7 @@ export class ControlClient {
     const leaving = new AbortController();
     const more = `${newNetwork ? "&new-network" : ""}${person === undefined ? "" : `&person=${person}`}`;
     const path = `/joining?seconds=${seconds}${more}`;
-    const answer = await this.#ask("POST", path, leaving.signal);
+    const answer = await this.#ask("POST", path, { signal: leaving.signal });
     if (answer === undefined) throw this.#notRunning();
     const decoder = new TextDecoder();
     let rest = "";
@@ -57,19 +57,19 @@ export class ControlClient {
   }
 
   async closeJoining(): Promise<void> {
-    const answer = await this.#ask("DELETE", "/joining", AbortSignal.timeout(answer_max_ms));
+    const answer = await this.#ask("DELETE", "/joining");
     if (answer === undefined) throw this.#notRunning();
   }
 
   /** Answers the question that was asked last. */
   async answerJoining(text: string): Promise<void> {
-    await this.#ask("POST", "/joining/answer", AbortSignal.timeout(answer_max_ms), text);
+    await this.#ask("POST", "/joining/answer", { body: text });
   }
 
   /** Has the gateway read again who is admitted, and forget a device that was removed from the store; nothing happens where none runs. */
   async admissionsChanged({ forgotten }: { readonly forgotten?: string | undefined } = {}): Promise<void> {
     const asked = forgotten === undefined ? "" : `?${new URLSearchParams({ forgotten })}`;
-    await this.#ask("POST", `/admissions${asked}`, AbortSignal.timeout(answer_max_ms));
+    await this.#ask("POST", `/admissions${asked}`);
   }
 
   /** Settles who claims an address; undefined where no gateway runs. */
@@ -79,16 +79,15 @@ export class ControlClient {
     by: string,
   ): Promise<Conflict | undefined> {
     const asked = new URLSearchParams({ address, answer, by });
-    const settled = await this.#ask("POST", `/conflicts?${asked}`, AbortSignal.timeout(answer_max_ms));
-    return settled === undefined ? undefined : ((await settled.json()) as Conflict);
+    const settled = await this.#ask("POST", `/conflicts?${asked}`);
+    return settled && ((await this.#read(settled)) as Conflict);
   }
 
   /** The answer, or undefined where nothing listens. */
   async #ask(
     method: string,
     path: string,
-    signal: AbortSignal,
-    body?: string,
+    { signal = AbortSignal.timeout(answer_max_ms), body }: { signal?: AbortSignal; body?: string } = {},
   ): Promise<Response | undefined> {
     const socket = controlPath(this.#directory);
     let answer: Response;

@@ -31,76 +31,32 @@ export function startControl(options: {
   directory: string;
   joining: Joining;
   admission: { load(): Promise<void> };
-  identities: {
-    settle(address: string, answer: "accepted" | "refused", by: string): Promise<Conflict>;
-    forget(address: string): Promise<void>;
-  };
+  identities: ControlledIdentities;
   status: () => Promise<GatewayStatus>;
   clock: Clock;
 }): { stop(): Promise<void> } {
-  const { joining, admission, identities } = options;
   const path = controlPath(options.directory);
   // The process with the store's lock owns the socket: a file that exists was left by a gateway that was killed.
   rmSync(path, { force: true });
-  const umask = process.umask(0o177);
-  let server: Bun.Server<undefined>;
-  try {
-    server = Bun.serve({
-      unix: path,
-      maxRequestBodySize: 1024,
-      // A pairing is silent for minutes, and server.timeout() ends with the first chunk. On a unix socket Bun heeds
-      // this option, but its types do not have it.
-      idleTimeout: 0 as never,
-      routes: {
-        "/status": { GET: () => answered(async () => Response.json(await options.status())) },
-        "/joining": {
-          POST: (request) => answered(() => openJoining(joining, request)),
-          DELETE: () =>
-            answered(async () => {
-              await joining.close();
-              return Response.json({});
-            }),
-        },
-        "/joining/answer": {
-          POST: (request) =>
-            answered(async () => {
-              joining.answer(await request.text());
-              return Response.json({});
-            }),
-        },
-        "/conflicts": {
-          POST: (request) =>
-            answered(async () => {
-              const asked = new URL(request.url).searchParams;
-              const answer = asked.get("answer") === "accepted" ? "accepted" : "refused";
-              return Response.json(
-                await identities.settle(asked.get("address") ?? "", answer, asked.get("by") ?? "somebody"),
-              );
-            }),
-        },
-        "/admissions": {
-          POST: (request) =>
-            answered(async () => {
-              // First: what it still says is not heard any more, and does not make it known again.
-              await admission.load();
-              const forgotten = new URL(request.url).searchParams.get("forgotten");
-              if (forgotten !== null) await identities.forget(forgotten);
-              return Response.json({});
-            }),
-        },
-      },
-      fetch: () => new Response("not found\n", { status: 404 }),
-    });
-  } catch (error) {
-    throw new OperatorError(
-      `cannot make the control socket ${path} (${messageOf(error)})`,
-      "use a data directory on a local file system",
-      { cause: error },
-    );
-  } finally {
-    process.umask(umask);
-  }
-  chmodSync(path, 0o600);
+  const server = listening(path, {
+    "/status": { GET: answered(async () => Response.json(await options.status())) },
+    "/joining": {
+      POST: answered((request) => openJoining(options.joining, request)),
+      DELETE: answered(() => options.joining.close()),
+    },
+    "/joining/answer": {
+      POST: answered(async (request) => options.joining.answer(await request.text())),
+    },
+    "/conflicts": { POST: answered((request) => settleConflict(options.identities, request)) },
+    "/admissions": {
+      POST: answered(async (request) => {
+        // First: what it still says is not heard any more, and does not make it known again.
+        await options.admission.load();
+        const forgotten = new URL(request.url).searchParams.get("forgotten");
+        if (forgotten !== null) await options.identities.forget(forgotten);
+      }),
+    },
+  });
   return {
     async stop() {
       // A client that is waiting for the last step gets it.
@@ -112,16 +68,49 @@ export function startControl(options: {
   };
 }
 
-export function controlPath(directory: string): string {
-  return join(directory, "control.sock");
+/** A handler of requests that answers what `action` does: a response, `{}` for anything else, or a fault with status 409. */
+function answered(action: (request: Request) => Promise<unknown>) {
+  return async (request: Request): Promise<Response> => {
+    try {
+      const answer = await action(request);
+      return answer instanceof Response ? answer : Response.json({});
+    } catch (error) {
+      return Response.json(faultOf(error), { status: 409 });
+    }
+  };
 }
 
-async function answered(action: () => Promise<Response>): Promise<Response> {
+/** Serves routes on a socket that only this user may open. @throws OperatorError where it cannot be made */
+function listening(
+  path: string,
+  routes: Record<string, Record<string, (request: Request) => Promise<Response>>>,
+): Bun.Server<undefined> {
+  const umask = process.umask(0o177);
   try {
-    return await action();
+    const server = Bun.serve({
+      unix: path,
+      maxRequestBodySize: 1024,
+      // A pairing is silent for minutes, and server.timeout() ends with the first chunk. On a unix socket Bun heeds
+      // this option, but its types do not have it.
+      idleTimeout: 0 as never,
+      routes,
+      fetch: () => new Response("not found\n", { status: 404 }),
+    });
+    chmodSync(path, 0o600);
+    return server;
   } catch (error) {
-    return Response.json(faultOf(error), { status: 409 });
+    throw new OperatorError(
+      `cannot make the control socket ${path} (${messageOf(error)})`,
+      "use a data directory on a local file system",
+      { cause: error },
+    );
+  } finally {
+    process.umask(umask);
   }
+}
+
+export function controlPath(directory: string): string {
+  return join(directory, "control.sock");
 }
 
 function faultOf(error: unknown): { what: string; remedy: string } {
@@ -132,11 +121,28 @@ function faultOf(error: unknown): { what: string; remedy: string } {
   };
 }
 
+interface ControlledIdentities {
+  settle(address: string, answer: "accepted" | "refused", by: string): Promise<Conflict>;
+  forget(address: string): Promise<void>;
+}
+
 /** The last line of an answer, where joining could not be opened. */
 export interface JoiningRefusal {
   readonly state: "refused";
   readonly what: string;
   readonly remedy: string;
+}
+
+async function settleConflict(identities: ControlledIdentities, request: Request): Promise<Response> {
+  const asked = new URL(request.url).searchParams;
+  const answer = asked.get("answer");
+  if (answer !== "accepted" && answer !== "refused")
+    throw new OperatorError(
+      `${JSON.stringify(answer)} settles no conflict`,
+      "run the same version of Lintel as the gateway",
+    );
+  const settled = await identities.settle(asked.get("address") ?? "", answer, asked.get("by") ?? "somebody");
+  return Response.json(settled);
 }
 
 async function openJoining(joining: Joining, request: Request): Promise<Response> {

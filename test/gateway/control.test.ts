@@ -365,6 +365,43 @@ test("a data directory whose path is longer than a socket's may be is served all
   expect((await client.statusIfRunning())?.version).toBe("9.9.9");
 });
 
+test("whoever claims an address is settled by a known answer alone, and an answer without an end is not read", async () => {
+  const { client } = control([]);
+  const ask = (answer: string) =>
+    fetch(`http://gateway/conflicts?address=aa&answer=${answer}&by=me`, {
+      method: "POST",
+      unix: join(directory, "control.sock"),
+    });
+  const said = async (answer: string) => [
+    (await ask(answer)).status,
+    JSON.stringify(await (await ask(answer)).json()),
+  ];
+  const none = noConflict("aa").what;
+  for (const answer of ["accepted", "refused"]) expect((await said(answer))[1]).toContain(none);
+  expect(await said("acepted")).toEqual([409, expect.stringContaining("acepted")]);
+  expect(await client.settleConflict("aa", "accepted", "me").catch(String)).toContain(none);
+  await stops.pop()?.();
+  let sent = 0;
+  const endless = Bun.serve({
+    unix: join(directory, "control.sock"),
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => {
+            sent += 1;
+            if (sent < 1_000) controller.enqueue(new Uint8Array(1024 * 1024).fill(0x20));
+            else controller.close();
+          },
+        }),
+      ),
+  });
+  stops.push(() => endless.stop(true));
+  expect(await client.settleConflict("aa", "accepted", "me").catch(String)).toContain(
+    "does not speak as a gateway",
+  );
+  expect(sent).toBeLessThan(500);
+});
+
 test("where nothing is, no gateway is running", async () => {
   expect(await new ControlClient(directory).statusIfRunning()).toBeUndefined();
   expect(await new ControlClient(join(directory, "none")).statusIfRunning()).toBeUndefined();

@@ -8,6 +8,7 @@ import {
   givenText,
   type NameGiving,
   type NameStore,
+  NameTaken,
 } from "../../store/inventory/given-names.ts";
 import type { Joining, JoiningStep } from "./joining.ts";
 
@@ -130,8 +131,7 @@ export class SetupVisit {
         await this.#store.nameItem({ ...giving, name });
         return;
       } catch (thrown) {
-        const isTaken = thrown instanceof OperatorError && thrown.what.startsWith("another item is called");
-        if (!isTaken || number >= numbers_max) throw thrown;
+        if (!(thrown instanceof NameTaken) || number >= numbers_max) throw thrown;
       }
     }
   }
