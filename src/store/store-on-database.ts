@@ -26,7 +26,7 @@ import { downsampled } from "./series/downsampling.ts";
 import { arrivals, epochsOf, oldestFirst } from "./series/full-series.ts";
 import { markedPage, page, pageMark } from "./series/pages.ts";
 import { SpanMemory } from "./series/ranks.ts";
-import type { Erasures, Overview, Store } from "./store.ts";
+import type { Overview, Store } from "./store.ts";
 import { allTokens, tokenWith } from "./tokens.ts";
 import type { WriteArguments, WriteName, Written } from "./writes.ts";
 
@@ -53,8 +53,6 @@ export interface StoreWriter {
   /** Does a change in one transaction, which is on disk when it resolves; nothing is changed when it rejects. */
   write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>>;
   importRecords: RecordStore["importRecords"];
-  erase: Erasures["erase"];
-  takeErasures: Erasures["takeErasures"];
   close(): Promise<void>;
 }
 
@@ -110,8 +108,8 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     noteTokenUse: (used) => writer.write("noteTokenUse", used),
     erasures: read(allErasures),
     erasurePlan: snapshot((target, now_ms) => erasurePlan(homes, target, now_ms)),
-    erase: (request) => writer.erase(request),
-    takeErasures: (spans) => writer.takeErasures(spans),
+    erase: (request) => writer.write("erase", request),
+    takeErasures: (spans) => writer.write("takeErasures", spans),
     overview: snapshot(function* () {
       return { epoch, ...(yield* database.facts()), items: yield* itemOverviews(homes) };
     }),

@@ -5,14 +5,21 @@ import { noteCompared, putBackup } from "./central/gateways.ts";
 import { noteReport, receive } from "./central/receiving.ts";
 import { setQuotas } from "./central/sources.ts";
 import type { Work } from "./database.ts";
+import type { TakenSpan } from "./erasure.ts";
 import type { DayReadings } from "./gateway/upload-store.ts";
+import { erase, takeErasures } from "./inventory/erasing.ts";
 import type { Homes } from "./inventory/homes.ts";
 import { replaceAlerts } from "./inventory/records.ts";
 import { compressSome } from "./series/stream-rewrites.ts";
+import type { ErasureRequest } from "./store.ts";
 import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
 
-/** The changes of a store that both databases do alike, by name: each is the work of one transaction. */
-export function writesOf(homes: Homes) {
+/**
+ * The changes of a store that both databases do alike, by name: each is the work of one transaction.
+ *
+ * @param here how the database that is written tells homes apart: asked of a database that may be a gateway's
+ */
+export function writesOf(homes: Homes, here?: () => Work<Homes>) {
   return {
     addToken,
     revokeToken,
@@ -22,6 +29,12 @@ export function writesOf(homes: Homes) {
     setQuotas,
     putBackup,
     replaceAlerts,
+    *erase(request: ErasureRequest) {
+      return yield* erase(here === undefined ? homes : yield* here(), request);
+    },
+    *takeErasures(spans: readonly TakenSpan[]) {
+      return yield* takeErasures(here === undefined ? homes : yield* here(), spans);
+    },
     seal: (home: number, before_ms: number) => compressSome(homes, home, before_ms),
     receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),
     repairDay: (request: DayReadings, batch: Batch, sender: Sender) =>

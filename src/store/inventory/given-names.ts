@@ -80,6 +80,9 @@ export interface NameStore {
   replaceItem(replacing: Replacing): Promise<NamedItem>;
 }
 
+/** Another item has the name; nothing was changed. */
+export class NameTaken extends OperatorError {}
+
 /** Name and place for the device of an address; what is not told stays as it was given before, or as the inventory has it. */
 export interface NameGiving {
   /** In its normal form. */

@@ -11,6 +11,7 @@ import {
   givenNamesIn,
   type NamedItem,
   type NameGiving,
+  NameTaken,
   namesWithoutErased,
   type Replacing,
 } from "./given-names.ts";
@@ -252,7 +253,7 @@ function* holderOf(key: number, name: string): Work<{ readonly address: string |
 function* requireFree(key: number, name: string): Work<void> {
   const other = yield* holderOf(key, name);
   if (other === undefined) return;
-  throw new OperatorError(
+  throw new NameTaken(
     `another item is called ${JSON.stringify(name)} already${other.address === null ? "" : ` (${other.address})`}`,
     "give each its own name, such as Hall 1 and Hall 2",
   );

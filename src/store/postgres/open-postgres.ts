@@ -3,22 +3,12 @@ import type { OperatorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { type CentralWriter, centralStoreOn } from "../central/central-on-database.ts";
 import type { CentralStore } from "../central/central-store.ts";
-import type { ErasurePlan, TakenSpan } from "../erasure.ts";
 import { type HeardDevice, prepareItems } from "../inventory/device-items.ts";
-import { erase, takeErasures } from "../inventory/erasing.ts";
 import { type Homes, homesOnPostgres } from "../inventory/homes.ts";
 import type { Imported, ImportedRecord, RecordStore } from "../inventory/record-store.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../inventory/staged-import.ts";
-import type { ErasureRequest } from "../store.ts";
 import { epochOf } from "../store-on-database.ts";
-import {
-  type WriteArguments,
-  type WriteName,
-  type Writes,
-  type Written,
-  workOf,
-  writesOf,
-} from "../writes.ts";
+import { type WriteArguments, type WriteName, type Written, workOf, writesOf } from "../writes.ts";
 import { PostgresConnections } from "./connections.ts";
 import { PostgresDatabase, run } from "./postgres-database.ts";
 import { migrate, schemaVersion, spreadTables } from "./schema.ts";
@@ -53,7 +43,7 @@ export async function openPostgresCentral(options: {
     if (await spreadTables(connections)) connections.expectWorkers();
     const homes = homesOnPostgres;
     const database = new PostgresDatabase(connections);
-    const writer = new PostgresWriter({ connections, database, homes });
+    const writer = new PostgresWriter(connections, database);
     return centralStoreOn({ database, writer, homes, log, epoch: await database.read(epochOf) });
   } catch (thrown) {
     await connections.close();
@@ -63,35 +53,23 @@ export async function openPostgresCentral(options: {
 
 /** Changes a database on a server: any number of processes may do so at once. */
 export class PostgresWriter implements CentralWriter {
-  readonly #database: PostgresDatabase;
-  readonly #writes: Writes;
   readonly #connections: PostgresConnections;
-  readonly #homes: Homes;
+  readonly #database: PostgresDatabase;
 
-  constructor(options: { connections: PostgresConnections; database: PostgresDatabase; homes: Homes }) {
-    this.#database = options.database;
-    this.#writes = writesOf(options.homes);
-    this.#connections = options.connections;
-    this.#homes = options.homes;
+  constructor(connections: PostgresConnections, database: PostgresDatabase) {
+    this.#connections = connections;
+    this.#database = database;
   }
 
   write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>> {
-    const work = () => workOf(this.#writes, name, given);
+    const work = () => workOf(writes, name, given);
     if (name !== "receive") return this.#database.write(work);
     const [, { home }] = given as WriteArguments<"receive">;
     return this.#database.writeOf(home, work);
   }
 
-  erase(request: ErasureRequest): Promise<ErasurePlan | undefined> {
-    return this.#database.write(() => erase(this.#homes, request));
-  }
-
-  takeErasures(spans: readonly TakenSpan[]): Promise<number> {
-    return this.#database.write(() => takeErasures(this.#homes, spans));
-  }
-
   importRecords(...request: Parameters<RecordStore["importRecords"]>): Promise<Imported> {
-    return importInto({ connections: this.#connections, homes: this.#homes }, ...request);
+    return importInto({ connections: this.#connections, homes: homesOnPostgres }, ...request);
   }
 
   prepareItems(heard: readonly HeardDevice[], home: number): Promise<void> {
@@ -101,6 +79,8 @@ export class PostgresWriter implements CentralWriter {
   /** The connections are closed with the database. */
   async close(): Promise<void> {}
 }
+
+const writes = writesOf(homesOnPostgres);
 
 /** Puts records aside and takes them in, in one transaction: see `RecordStore.importRecords`. */
 export async function importInto(

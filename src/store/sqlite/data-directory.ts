@@ -18,17 +18,15 @@ import { join } from "node:path";
 import { readPlainFile, requirePlainFile } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
 import { type Connection, databasePath, openForWriting, restoringPath } from "./connection.ts";
-import { isBusy, storeFault } from "./faults.ts";
+import { isBusy, named, storeFault } from "./faults.ts";
 import { migrate } from "./schema.ts";
 
 /** Makes a data directory that only its owner can enter, if it is missing. Throws an OperatorError where it can't be written. */
 export function prepareDirectory(directory: string): void {
-  try {
+  named(directory, () => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (thrown) {
-    throw storeFault(thrown, directory);
-  }
+  });
 }
 
 /** Whether a directory holds a database. Throws an OperatorError where this user may not look. */

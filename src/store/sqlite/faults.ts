@@ -15,6 +15,15 @@ export function storeFault(thrown: unknown, path: string): OperatorError {
   return faultOf(thrown, { name: path, code: readOnly ? "EROFS" : code, faults });
 }
 
+/** Does something to a database or a directory; an error of it becomes an OperatorError that names the path. */
+export function named<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (thrown) {
+    throw storeFault(thrown, path);
+  }
+}
+
 function directoryOf(path: string): string {
   return existsSync(path) && statSync(path).isDirectory() ? path : dirname(path);
 }

@@ -2,13 +2,13 @@ import { clockQuality } from "../../base/clock.ts";
 import { acceptedIdentity, type Conflict, type Identity } from "../../domain/identity.ts";
 import type { Device, Gap } from "../../domain/reading.ts";
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
-import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../database.ts";
+import { arrays, change, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../database.ts";
 import type {
   BootTime,
   HeardState,
-  HeldFact,
   IdentityNotes,
   ListeningSpan,
+  Notes,
   Settling,
   UncertainTime,
   WaitingFact,
@@ -18,129 +18,98 @@ import { cadenceOf, silence_max_ms } from "../series/coverage-intervals.ts";
 import type { Connection } from "./connection.ts";
 
 /**
- * Keeps who listened and which devices were alive, as two times that are moved on and the interruptions between: a
- * sensor that works for years is one row. A gateway keeps its own under home 0; central keeps each home's under its number
- * (core/reports.ts). Works inside the caller's transaction; listening is told before states.
+ * Keeps that the gateway or a driver listened. Who listened and which devices were alive is kept as two times that are
+ * moved on and the interruptions between: a sensor that works for years is one row. A gateway keeps its own under home 0;
+ * central keeps each home's under its number (central/receiving.ts). Call it before the states that were heard then.
  */
-export class CoverageKeeper {
-  readonly #readListener;
-  readonly #writeListener;
-  readonly #addOutage;
-  readonly #outagesBetween;
-  readonly #readStream;
-  readonly #addSilence;
-  readonly #addGap;
-  readonly #noteState;
+export function* noteListening({ listener, from_ms, to_ms }: ListeningSpan): Work<void> {
+  const known = yield* firstOf(
+    arrays<[number]>("SELECT last_ms FROM listeners WHERE home = 0 AND name = $1", listener),
+  );
+  if (known !== undefined && from_ms - known[0] > break_max_ms)
+    yield* change(
+      "INSERT OR IGNORE INTO outages (home, listener, start_ms, stop_ms) VALUES (0, $1, $2, $3)",
+      ...[listener, known[0], from_ms],
+    );
+  yield* change(
+    `INSERT INTO listeners (home, name, first_ms, last_ms) VALUES (0, $1, $2, $3)
+     ON CONFLICT (home, name) DO UPDATE SET last_ms = max(last_ms, excluded.last_ms)`,
+    ...[listener, from_ms, to_ms],
+  );
+}
 
-  constructor(database: Connection) {
-    this.#readListener = database.keep("SELECT last_ms FROM listeners WHERE home = 0 AND name = ?");
-    this.#writeListener = database.keep(
-      `INSERT INTO listeners (home, name, first_ms, last_ms) VALUES (0, ?, ?, ?)
-       ON CONFLICT (home, name) DO UPDATE SET last_ms = max(last_ms, excluded.last_ms)`,
-    );
-    this.#addOutage = database.keep(
-      "INSERT OR IGNORE INTO outages (home, listener, start_ms, stop_ms) VALUES (0, ?, ?, ?)",
-    );
-    this.#outagesBetween = database.keep(
-      `SELECT coalesce(sum(min(stop_ms, $to) - max(start_ms, $from)), 0) FROM outages
-       WHERE home = 0 AND listener = $listener AND stop_ms > $from AND start_ms < $to`,
-    );
-    this.#readStream = database.keep(
-      "SELECT heard_ms, listener FROM stream_states WHERE stream = ? AND home = 0",
-    );
-    this.#addSilence = database.keep(
-      "INSERT OR IGNORE INTO silences (stream, home, start_ms, stop_ms) VALUES (?, 0, ?, ?)",
-    );
-    this.#addGap = database.keep(
-      "INSERT OR REPLACE INTO gaps (stream, home, from_ms, to_ms, reason, lost) VALUES (?, 0, ?, ?, ?, ?)",
-    );
-    this.#noteState = database.keep(
-      `INSERT INTO stream_states (stream, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener, facts)
-       VALUES (?1, 0, ?2, ?2, ?3, ?4, ?5, ?6, ?7)
-       ON CONFLICT (stream, home) DO UPDATE SET
-         heard_ms = max(heard_ms, excluded.heard_ms),
-         listener = coalesce(excluded.listener, listener),
-         battery_percent = coalesce(excluded.battery_percent, battery_percent),
-         battery_mv = coalesce(excluded.battery_mv, battery_mv),
-         linkquality = coalesce(excluded.linkquality, linkquality),
-         facts = coalesce(excluded.facts, facts)`,
-    );
-  }
+/** Keeps the state of a device, and that it was silent before; values that the state does not have stay. */
+export function* noteHeard(stream: number, state: HeardState): Work<void> {
+  yield* noteSilence(stream, state);
+  const { heard_ms, battery_percent, battery_mv, linkquality, listener, facts } = state;
+  yield* change(
+    `INSERT INTO stream_states (stream, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener, facts)
+     VALUES ($1, 0, $2, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (stream, home) DO UPDATE SET
+       heard_ms = max(heard_ms, excluded.heard_ms),
+       listener = coalesce(excluded.listener, listener),
+       battery_percent = coalesce(excluded.battery_percent, battery_percent),
+       battery_mv = coalesce(excluded.battery_mv, battery_mv),
+       linkquality = coalesce(excluded.linkquality, linkquality),
+       facts = coalesce(excluded.facts, facts)`,
+    ...[stream, heard_ms, battery_percent ?? null, battery_mv ?? null, linkquality ?? null],
+    ...[listener ?? null, facts === undefined ? null : JSON.stringify(facts)],
+  );
+}
 
-  listened({ listener, from_ms, to_ms }: ListeningSpan): void {
-    const last_ms = this.#readListener.values(listener)[0]?.[0] as number | undefined;
-    if (last_ms !== undefined && from_ms - last_ms > break_max_ms)
-      this.#addOutage.run(listener, last_ms, from_ms);
-    this.#writeListener.run(listener, from_ms, to_ms);
-  }
+export function* noteGap(stream: number, { from_ms, to_ms, reason, lost }: Gap): Work<void> {
+  yield* change(
+    "INSERT OR REPLACE INTO gaps (stream, home, from_ms, to_ms, reason, lost) VALUES ($1, 0, $2, $3, $4, $5)",
+    ...[stream, from_ms, to_ms, reason, lost ?? null],
+  );
+}
 
-  /** Keeps the state of a device, and that it was silent before; values that the state does not have stay. */
-  heard(stream: number, state: HeardState): void {
-    this.#silentUntil(stream, state);
-    const { heard_ms, battery_percent, battery_mv, linkquality, listener, facts } = state;
-    this.#noteState.run(
+/** To be called before the state of the stream is changed. */
+function* noteSilence(stream: number, { device, heard_ms, listener }: HeardState): Work<void> {
+  const earlier = yield* firstOf(
+    arrays<[number, string | null]>(
+      "SELECT heard_ms, listener FROM stream_states WHERE stream = $1 AND home = 0",
       stream,
-      heard_ms,
-      battery_percent ?? null,
-      battery_mv ?? null,
-      linkquality ?? null,
-      listener ?? null,
-      facts === undefined ? null : JSON.stringify(facts),
+    ),
+  );
+  if (earlier === undefined) return;
+  const [from_ms, earlierListener] = earlier;
+  const least_ms = silence_max_ms(cadenceOf(device.kind, device.subtype));
+  if (heard_ms - from_ms <= least_ms) return;
+  const deaf = yield* firstOf(
+    arrays<[number]>(
+      `SELECT coalesce(sum(min(stop_ms, $3) - max(start_ms, $2)), 0) FROM outages
+       WHERE home = 0 AND listener = $1 AND stop_ms > $2 AND start_ms < $3`,
+      ...[listener ?? earlierListener ?? "", from_ms, heard_ms],
+    ),
+  );
+  if (heard_ms - from_ms - Number(deaf?.[0]) > least_ms)
+    yield* change(
+      "INSERT OR IGNORE INTO silences (stream, home, start_ms, stop_ms) VALUES ($1, 0, $2, $3)",
+      ...[stream, from_ms, heard_ms],
     );
-  }
-
-  gap(stream: number, { from_ms, to_ms, reason, lost }: Gap): void {
-    this.#addGap.run(stream, from_ms, to_ms, reason, lost ?? null);
-  }
-
-  /** To be called before the state of the stream is changed. */
-  #silentUntil(stream: number, { device, heard_ms, listener }: HeardState): void {
-    const [earlier] = this.#readStream.values(stream) as [number, string | null][];
-    if (earlier === undefined) return;
-    const [from_ms] = earlier;
-    const least_ms = silence_max_ms(cadenceOf(device.kind, device.subtype));
-    if (heard_ms - from_ms <= least_ms) return;
-    const who = listener ?? earlier[1] ?? "";
-    const parameters = { $listener: who, $from: from_ms, $to: heard_ms };
-    const deaf_ms = Number(this.#outagesBetween.values(parameters)[0]?.[0]);
-    if (heard_ms - from_ms - deaf_ms > least_ms) this.#addSilence.run(stream, from_ms, heard_ms);
-  }
 }
 
 /** Listeners are told of several times a minute, and what is told is committed once a minute at least. */
 const break_max_ms = 60_000;
 
-/** Stores facts that wait for their time, and the known time of each boot. Works inside the caller's transaction. */
-export class TimeKeeper {
-  readonly #putBoot;
-  readonly #hold;
-  readonly #release;
-
-  constructor(database: Connection) {
-    this.#putBoot = database.keep(
-      `INSERT INTO boots (boot, timeline, seen_ms, bound_ms) VALUES (?, ?, ?, ?)
+/** Stores facts that wait for their time, and the known time of each boot. */
+export function* noteTimes(notes: Pick<Notes, "boots" | "held" | "released">): Work<void> {
+  for (const { boot, timeline, seen_ms, bound_ms } of notes.boots ?? [])
+    yield* change(
+      `INSERT INTO boots (boot, timeline, seen_ms, bound_ms) VALUES ($1, $2, $3, $4)
        ON CONFLICT (boot) DO UPDATE SET
          timeline = coalesce(excluded.timeline, timeline),
          seen_ms = max(seen_ms, excluded.seen_ms),
          bound_ms = excluded.bound_ms`,
+      ...[boot, timeline === undefined ? null : JSON.stringify(timeline), seen_ms, bound_ms ?? null],
     );
-    this.#hold = database.keep("INSERT INTO waiting (boot, monotonic_ms, fact) VALUES (?, ?, ?)");
-    this.#release = database.keep("DELETE FROM waiting WHERE id = ?");
-  }
-
-  keep(notes: {
-    readonly boots?: readonly BootTime[];
-    readonly held?: readonly HeldFact[];
-    readonly released?: readonly number[];
-  }): void {
-    for (const { boot, timeline, seen_ms, bound_ms } of notes.boots ?? []) {
-      const known = timeline === undefined ? null : JSON.stringify(timeline);
-      this.#putBoot.run(boot, known, seen_ms, bound_ms ?? null);
-    }
-    for (const { boot, monotonic_ms, fact } of notes.held ?? [])
-      this.#hold.run(boot, monotonic_ms, JSON.stringify(fact, withoutFacts));
-    for (const id of notes.released ?? []) this.#release.run(id);
-  }
+  for (const { boot, monotonic_ms, fact } of notes.held ?? [])
+    yield* change(
+      "INSERT INTO waiting (boot, monotonic_ms, fact) VALUES ($1, $2, $3)",
+      ...[boot, monotonic_ms, JSON.stringify(fact, withoutFacts)],
+    );
+  for (const id of notes.released ?? []) yield* change("DELETE FROM waiting WHERE id = $1", id);
 }
 
 /** Facts of a device are told again with each sign of life, and need not wait. */

@@ -15,7 +15,7 @@ import { holdsStore, tooOld } from "../move/move-state.ts";
 import { quoted } from "../series/series-columns.ts";
 import { type Connection, databaseBytes, databasePath, openForWriting } from "./connection.ts";
 import { holdsDatabase, prepareDirectory, takeLock, type WriterLock } from "./data-directory.ts";
-import { storeFault } from "./faults.ts";
+import { named, storeFault } from "./faults.ts";
 import { openBeside, ownWriter } from "./open-store.ts";
 import { checkRole, claimRole } from "./role-and-epoch.ts";
 import { isHalfMoved, migrate, refuseHalfMoved, refuseNewer, schemaVersion, versionOf } from "./schema.ts";
@@ -120,7 +120,8 @@ class SqliteEnd implements MoveTarget {
     this.#runner = new Runner(options.connection);
     this.#lock = options.lock;
     // Nobody else writes: all moments are the same.
-    const read = async <Result>(work: () => Work<Result>) => this.#named(() => this.#runner.run(work()));
+    const read = async <Result>(work: () => Work<Result>) =>
+      named(this.#path, () => this.#runner.run(work()));
     this.database = { read, snapshot: read, page: read };
     const tables = Map.groupBy(this.#runner.run(this.columns()), ({ table }) => table);
     this.#columns = new Map([...tables].map(([table, of]) => [table, of.map(({ name }) => name)]));
@@ -164,11 +165,11 @@ class SqliteEnd implements MoveTarget {
       for (const piece of pieces) this.#insert(piece);
       this.#runner.run(work());
     });
-    this.#named(() => transaction.immediate());
+    named(this.#path, () => transaction.immediate());
   }
 
   async settle(): Promise<void> {
-    this.#named(() => {
+    named(this.#path, () => {
       const broken = this.#connection.query("PRAGMA foreign_key_check").values();
       if (broken.length > 0) throw new Error(`rows of ${broken[0]?.[0]} name others that there are not`);
       this.#connection.run("PRAGMA optimize = 0x10002");
@@ -194,14 +195,6 @@ class SqliteEnd implements MoveTarget {
       for (const row of piece.rows) insert.run(...(row as Exclude<MovedValue, undefined>[]), ...given);
     } finally {
       insert.finalize();
-    }
-  }
-
-  #named<Result>(work: () => Result): Result {
-    try {
-      return work();
-    } catch (thrown) {
-      throw storeFault(thrown, this.#path);
     }
   }
 }

@@ -4,9 +4,8 @@ import { messageOf } from "../../base/errors.ts";
 import { day_ms } from "../../base/time.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { seriesOf, type Value } from "../../domain/series.ts";
-import type { ErasurePlan, TakenSpan } from "../erasure.ts";
+import type { Work } from "../database.ts";
 import type { Admitted, Appended, Notes, Settling } from "../gateway/gateway-store.ts";
-import { erase, takeErasures } from "../inventory/erasing.ts";
 import type { NamedItem, NameGiving, Replacing } from "../inventory/given-names.ts";
 import { homesOnSqlite } from "../inventory/homes.ts";
 import { nameItem, replaceItem } from "../inventory/naming.ts";
@@ -14,16 +13,18 @@ import type { Imported, ImportedRecord } from "../inventory/record-store.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../inventory/staged-import.ts";
 import { Additions } from "../series/additions.ts";
 import { forEverySeries } from "../series/series-columns.ts";
-import { type ErasureRequest, ReadingRefused } from "../store.ts";
+import { ReadingRefused } from "../store.ts";
 import { type WriteArguments, type WriteName, type Written, workOf, writesOf } from "../writes.ts";
 import { beginPurge, busy_max_ms, type Connection, purge, requireRoom } from "./connection.ts";
-import { isRefusedValue, storeFault } from "./faults.ts";
+import { isRefusedValue, named, storeFault } from "./faults.ts";
 import {
-  CoverageKeeper,
   forgetIdentity,
   keepIdentities,
+  noteGap,
+  noteHeard,
+  noteListening,
+  noteTimes,
   settleConflict,
-  TimeKeeper,
 } from "./gateway-notes.ts";
 import { ErasedTimes, erasedName, StreamKeys } from "./remembered-streams.ts";
 import { homesByRole } from "./role-and-epoch.ts";
@@ -47,8 +48,6 @@ export class StoreWriting {
   protected readonly streams: StreamKeys;
   protected readonly erased: ErasedTimes;
   readonly #path: string;
-  readonly #coverage: CoverageKeeper;
-  readonly #times: TimeKeeper;
   readonly #essentials: Essentials;
   readonly #inserts;
   readonly #readVersion;
@@ -65,10 +64,8 @@ export class StoreWriting {
     this.#path = path;
     this.database = database;
     this.runner = new Runner(database);
-    this.#coverage = new CoverageKeeper(database);
     this.streams = new StreamKeys(this.runner, home);
     this.erased = new ErasedTimes(this.runner);
-    this.#times = new TimeKeeper(database);
     this.#essentials = new Essentials(database, path);
     this.#inserts = forEverySeries((series) => ({
       fields: Object.keys(seriesOf(series).fields),
@@ -101,14 +98,16 @@ export class StoreWriting {
       }
       if (batch.readings.length > 0) this.writeSeq.run(last_seq);
       this.runner.run(this.additions.settle());
-      this.#times.keep(batch);
-      for (const span of batch.listening ?? []) this.#coverage.listened(span);
-      for (const state of (batch.states ?? []).filter(
-        ({ device, heard_ms }) => !this.erased.has(device, heard_ms),
-      ))
-        this.#coverage.heard(this.streams.keyOf(state.device, state.heard_ms, created), state);
-      for (const gap of (batch.gaps ?? []).filter(({ device, from_ms }) => !this.erased.has(device, from_ms)))
-        this.#coverage.gap(this.streams.keyOf(gap.device, gap.to_ms, created), gap);
+      this.runner.run(noteTimes(batch));
+      for (const span of batch.listening ?? []) this.runner.run(noteListening(span));
+      for (const state of batch.states ?? []) {
+        if (this.erased.has(state.device, state.heard_ms)) continue;
+        this.runner.run(noteHeard(this.streams.keyOf(state.device, state.heard_ms, created), state));
+      }
+      for (const gap of batch.gaps ?? []) {
+        if (this.erased.has(gap.device, gap.from_ms)) continue;
+        this.runner.run(noteGap(this.streams.keyOf(gap.device, gap.to_ms, created), gap));
+      }
       for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
       if (batch.identities !== undefined) keepIdentities(this.database, batch.identities);
@@ -116,41 +115,20 @@ export class StoreWriting {
     });
   }
 
-  /** See `Erasures.erase`. */
-  erase(request: ErasureRequest): ErasurePlan | undefined {
-    try {
-      requireRoom(this.#path);
-    } catch (thrown) {
-      throw storeFault(thrown, this.#path);
-    }
-    return this.#takeAway(() => this.runner.run(erase(this.runner.run(homesByRole()), request)));
-  }
-
-  /** See `Erasures.takeErasures`. */
-  takeErasures(spans: readonly TakenSpan[]): number {
-    return this.#takeAway(() => this.runner.run(takeErasures(this.runner.run(homesByRole()), spans)));
-  }
-
   /** Puts records of the one import under way aside; the first call begins it. */
   stageRecords(records: readonly ImportedRecord[]): void {
-    try {
+    named(this.#path, () => {
       if (!this.#importing) this.runner.run(beginImport());
       this.#importing = true;
       // A transaction on temporary tables alone locks nothing that others use.
       this.database.transaction(() => this.runner.run(stageRecords(records)))();
-    } catch (thrown) {
-      throw storeFault(thrown, this.#path);
-    }
+    });
   }
 
   finishImport({ dryRun }: { readonly dryRun: boolean }): Imported {
     this.stageRecords([]);
     try {
-      return this.transaction(() => {
-        const imported = this.runner.run(finishImport(this.runner.run(homesByRole()), { dryRun }));
-        this.streams.forget();
-        return imported;
-      });
+      return this.#renaming(() => finishImport(this.runner.run(homesByRole()), { dryRun }));
     } finally {
       this.abandonImport();
     }
@@ -163,7 +141,9 @@ export class StoreWriting {
 
   /** Does a change that both databases do alike. */
   write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Written<Name> {
-    return this.transaction(() => this.runner.run(workOf(writes, name, given)));
+    const work = () => this.runner.run(workOf(writes, name, given));
+    if (name === "erase") named(this.#path, () => requireRoom(this.#path));
+    return name === "erase" || name === "takeErasures" ? this.#takeAway(work) : this.transaction(work);
   }
 
   /** See `AdmissionStore`. */
@@ -188,19 +168,11 @@ export class StoreWriting {
 
   /** See `NameStore`. */
   nameItem(giving: NameGiving): NamedItem {
-    return this.transaction(() => {
-      const named = this.runner.run(nameItem(giving));
-      this.streams.forget();
-      return named;
-    });
+    return this.#renaming(() => nameItem(giving));
   }
 
   replaceItem(replacing: Replacing): NamedItem {
-    return this.transaction(() => {
-      const named = this.runner.run(replaceItem(replacing));
-      this.streams.forget();
-      return named;
-    });
+    return this.#renaming(() => replaceItem(replacing));
   }
 
   /** Stores the id of this gateway's home. */
@@ -212,11 +184,7 @@ export class StoreWriting {
 
   /** See `GatewayStore.keepEssentials`. */
   keepEssentials(): void {
-    try {
-      this.#essentials.keep();
-    } catch (thrown) {
-      throw storeFault(thrown, this.#path);
-    }
+    named(this.#path, () => this.#essentials.keep());
   }
 
   /** Bounded upkeep, to be called now and then. */
@@ -231,6 +199,15 @@ export class StoreWriting {
     this.database.close();
   }
 
+  /** Does work in one transaction that may give items other names or streams. */
+  #renaming<Result>(work: () => Work<Result>): Result {
+    return this.transaction(() => {
+      const result = this.runner.run(work());
+      this.streams.forget();
+      return result;
+    });
+  }
+
   /** Takes something away in one transaction, and its bytes from the files after it. */
   #takeAway<Result>(work: () => Result): Result {
     const kept = this.#essentials.remove();
@@ -241,11 +218,7 @@ export class StoreWriting {
       this.erased.forget();
       return done;
     });
-    try {
-      purge(this.database, this.#path);
-    } catch (thrown) {
-      throw storeFault(thrown, this.#path);
-    }
+    named(this.#path, () => purge(this.database, this.#path));
     if (kept) this.keepEssentials();
     return result;
   }
@@ -336,4 +309,4 @@ export const wal_max_bytes = 16 * 1024 * 1024;
 const checkpoint_max_ms = 250;
 /** Rows of an index that `optimize` looks at. */
 const analysis_rows_max = 400;
-const writes = writesOf(homesOnSqlite);
+const writes = writesOf(homesOnSqlite, homesByRole);

@@ -1,9 +1,9 @@
-import { OperatorError, type OutageReason, StoreDamaged, StoreOutage } from "../../base/errors.ts";
-import { type BatchRefusal, BatchRefused } from "../central/central-store.ts";
-import type { ErasurePlan, TakenSpan } from "../erasure.ts";
+import { OperatorError, StoreDamaged, StoreOutage } from "../../base/errors.ts";
+import { BatchRefused } from "../central/central-store.ts";
 import { QuotaExceeded } from "../exchange.ts";
+import { NameTaken } from "../inventory/given-names.ts";
 import type { Imported, RecordStore } from "../inventory/record-store.ts";
-import { type ErasureRequest, ReadingRefused } from "../store.ts";
+import { ReadingRefused } from "../store.ts";
 import type { StoreWriter } from "../store-on-database.ts";
 import type { WriteArguments, WriteName, Written } from "../writes.ts";
 import { databasePath } from "./connection.ts";
@@ -53,49 +53,44 @@ export type WriterResponse =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly fault: ForwardedFault };
 
-/** An OperatorError as it travels between threads, which copy no classes. */
+/** An OperatorError as it travels between threads, which copy no classes: the name of its class in `classes`, and what makes it anew. */
 export interface ForwardedFault {
-  readonly what: string;
-  readonly remedy: string;
-  /** Present on a ReadingRefused. */
-  readonly index?: number;
-  /** Present on a BatchRefused. */
-  readonly refused?: { readonly reason: BatchRefusal; readonly held_seq: number };
-  /** Present on a QuotaExceeded. */
-  readonly exceeded?: Pick<QuotaExceeded, "home" | "quota" | "most">;
-  /** Present on a StoreOutage. */
-  readonly outage?: OutageReason;
-  /** Present on a StoreDamaged. */
-  readonly damaged?: true;
+  readonly class: keyof typeof classes;
+  readonly given: readonly unknown[];
+}
+
+/** Errors that keep their class between threads, each before those that it extends. */
+const classes = {
+  outage: forwarded(StoreOutage, "what", "remedy", "reason"),
+  damaged: forwarded(StoreDamaged, "what", "remedy"),
+  refusedReading: forwarded(ReadingRefused, "what", "remedy", "index"),
+  refusedBatch: forwarded(BatchRefused, "what", "remedy", "reason", "held_seq"),
+  quota: forwarded(QuotaExceeded, "home", "quota", "most"),
+  takenName: forwarded(NameTaken, "what", "remedy"),
+  other: forwarded(OperatorError, "what", "remedy"),
+};
+
+/** @param fields of the error, which its constructor takes in this order */
+function forwarded<Fault extends OperatorError, Given extends unknown[]>(
+  Of: new (...given: Given) => Fault,
+  ...fields: readonly (keyof Fault)[]
+) {
+  return {
+    send: (fault: OperatorError) => (fault instanceof Of ? fields.map((field) => fault[field]) : undefined),
+    receive: (given: readonly unknown[]): OperatorError => new Of(...(given as Given)),
+  };
 }
 
 export function faultToSend(error: OperatorError): ForwardedFault {
-  const { what, remedy } = error;
-  if (error instanceof StoreOutage) return { what, remedy, outage: error.reason };
-  if (error instanceof StoreDamaged) return { what, remedy, damaged: true };
-  if (error instanceof ReadingRefused) return { what, remedy, index: error.index };
-  if (error instanceof QuotaExceeded) {
-    const { home, quota, most } = error;
-    return { what, remedy, exceeded: { home, quota, most } };
+  for (const [name, { send }] of Object.entries(classes)) {
+    const given = send(error);
+    if (given !== undefined) return { class: name as keyof typeof classes, given };
   }
-  if (!(error instanceof BatchRefused)) return { what, remedy };
-  return { what, remedy, refused: { reason: error.reason, held_seq: error.held_seq } };
+  throw new Error(`no error of an operator: ${error}`);
 }
 
-export function errorReceived({
-  what,
-  remedy,
-  index,
-  outage,
-  damaged,
-  refused,
-  exceeded,
-}: ForwardedFault): OperatorError {
-  if (outage !== undefined) return new StoreOutage(what, remedy, outage);
-  if (damaged) return new StoreDamaged(what, remedy);
-  if (exceeded !== undefined) return new QuotaExceeded(exceeded.home, exceeded.quota, exceeded.most);
-  if (refused !== undefined) return new BatchRefused(what, remedy, refused.reason, refused.held_seq);
-  return index === undefined ? new OperatorError(what, remedy) : new ReadingRefused(what, remedy, index);
+export function errorReceived(fault: ForwardedFault): OperatorError {
+  return classes[fault.class].receive(fault.given);
 }
 
 /** Writes of a store, by whoever answers its calls. */
@@ -109,14 +104,6 @@ export abstract class SqliteWriter implements StoreWriter {
 
   write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>> {
     return this.ask("write", name, ...given) as Promise<Written<Name>>;
-  }
-
-  erase(request: ErasureRequest): Promise<ErasurePlan | undefined> {
-    return this.ask("erase", request);
-  }
-
-  takeErasures(spans: readonly TakenSpan[]): Promise<number> {
-    return this.ask("takeErasures", spans);
   }
 
   async importRecords(

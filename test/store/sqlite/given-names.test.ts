@@ -6,7 +6,7 @@ import type { Device } from "../../../src/domain/reading.ts";
 import { type Item, itemStatus } from "../../../src/domain/records/item.ts";
 import { gatherHomeFiles, putHomeFiles } from "../../../src/gateway/uploader/home-files.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
-import { given_names_max, givenText } from "../../../src/store/inventory/given-names.ts";
+import { given_names_max, givenText, NameTaken } from "../../../src/store/inventory/given-names.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { databaseOf } from "./opening.ts";
@@ -55,6 +55,16 @@ test("what the device tells later is added to its record under the name that it 
   await home.hear(1, { model: "3011" });
   const found = await home.store.item("wirelesssensors", "Kitchen door");
   expect(found?.record).toMatchObject({ itemname: "Kitchen door", modelname: "3011" });
+});
+
+test("a name that another item has is refused as such, also by the thread that writes", async () => {
+  await using home = await gateway();
+  await home.hear(1);
+  await home.hear(2);
+  await home.store.nameItem(given(1, "Hall"));
+  const thrown = await home.store.nameItem(given(2, "Hall")).catch((fault: unknown) => fault);
+  expect(thrown).toBeInstanceOf(NameTaken);
+  expect(String(thrown)).toContain('another item is called "Hall" already');
 });
 
 test("without a room the one that was given before stays", async () => {
