@@ -60,7 +60,7 @@ export class StoreTarget implements TransferTarget {
     return held;
   }
 
-  /** What the gateway numbered since it was first asked is left for the next turn. */
+  /** Readings that the gateway numbered since it was first asked are left for the next turn. */
   async note({ epochs, condition, report }: TransferReport): Promise<readonly HeldSpan[]> {
     const remarked = { ...report, ...this.#options.remarks() };
     return this.#worded(
