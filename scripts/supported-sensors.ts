@@ -1,5 +1,5 @@
 /**
- * Writes docs/sensors.md, which says what devices are heard, what of them is recorded and what was tried, from the tables by which they are heard.
+ * Writes docs/sensors.md from the drivers' own tables: which devices Lintel hears, what it records of them, and what was tested.
  *
  *   bun scripts/supported-sensors.ts
  */
@@ -32,54 +32,61 @@ export function sensorsText(): string {
   const count = makers.reduce((sum, [, models]) => sum + models.length, 0);
   return `# Devices that are heard
 
-This page is made by \`bun scripts/supported-sensors.ts\` from the tables by which devices are heard; a test holds it to them.
-Sensors of Zigbee come [first](#zigbee-sensors), then [sensors behind other hubs](#sensors-of-other-hubs-by-mqtt), [what Bluetooth sensors broadcast](#bluetooth-sensors-that-broadcast),
-[pill boxes, scales, belts, thermometers and watches](#pill-boxes-scales-belts-thermometers-and-watches), and at the end [every model of Zigbee](#every-model-with-a-definition-that-is-a-sensor).
+This page lists the devices that Lintel hears, and what it records of each:
+
+- [Zigbee sensors](#zigbee-sensors)
+- [sensors of other hubs](#sensors-of-other-hubs-by-mqtt)
+- [Bluetooth sensors that broadcast](#bluetooth-sensors-that-broadcast)
+- [pill boxes, scales, belts, thermometers and watches](#pill-boxes-scales-belts-thermometers-and-watches)
+- [every Zigbee model with a definition](#every-model-with-a-definition-that-is-a-sensor)
+
+\`bun scripts/supported-sensors.ts\` makes this page from the drivers' own tables, and a test compares both.
 
 # Zigbee sensors
 
-A stick that zigbee-herdsman has an adapter for, and the section \`[zigbee]\`: [drivers/zigbee](../drivers/zigbee/README.md).
+You need a stick for which zigbee-herdsman has an adapter, and the section \`[zigbee]\`: [drivers/zigbee](../drivers/zigbee/README.md).
 
 ## How a sensor is heard
 
-A status of an IAS zone is recorded as the sensor sends it, whatever its model. Everything else is taken apart in one of two ways:
+Lintel records the status of an IAS zone as the sensor sends it, for every model. It decodes all other messages in one of two ways:
 
-- A model with a definition in zigbee-herdsman-converters ${versionOf()}, by that definition. ${definitions.length} models have one, and ${count} of
-  them are sensors: they tell whether somebody or something is there, open, wet or pressed, or a quantity that nobody sets. The others
-  are lamps, locks, valves and the like, of which nothing is recorded. ° marks sensors that tell a beginning and never an end: their converters
-  make one up by a timer for others, which is not recorded.
-- Any other model, by the clusters of the last table here.
+- By the model's definition in zigbee-herdsman-converters ${versionOf()}, if it has one. ${definitions.length} models have a definition, and ${count} of
+  them are sensors. They report presence, an open door, water or a press, or a quantity that nobody sets. The others are lamps, locks,
+  valves and similar devices, of which Lintel records nothing. ° marks sensors that report a beginning and never an end. Their
+  converters invent an end by a timer, which Lintel does not record.
+- By the clusters of the [last table of this chapter](#models-without-a-definition), for any other model.
 
-What a definition says becomes bits of an event, a measure, or the state of a battery. Where a device has two properties for one bit, the first of
-this table takes it, and the other is a measure of 1 or 0.
+The result of a definition becomes bits of an event, a measure, or the state of a battery. If a device has two properties for one bit, the
+first one of this table sets the bit, and the other is a measure of 1 or 0.
 
 ${table(
-  ["property", "bit", "set where it is", "an event whenever it is said"],
+  ["property", "bit", "set if the property is", "an event for every message"],
   Object.entries(eventWords).map(([name, { bit, inverted, happens }]) => [
     `\`${name}\``,
     String(bit),
     inverted ? "false" : "true",
-    happens ? "where set, until the sensor has told an end" : "no, on a change alone",
+    happens ? "if set, until the sensor has reported an end" : "no, only for a change",
   ]),
 )}
 
-Numbers are measures, under their name in zigbee-herdsman-converters and in the units of [quantities.md](quantities.md). What is true or false without a
-place among the bits is a measure of 1 or 0. One of the words that a definition lists is a measure of 1 with the word in its name: \`action_single\`,
-\`motion_state_large\`. Other text, lists and structures are counted and not kept.
-Only what is told by a message is recorded: the end of a motion that a sensor never told is in no table.
+Numbers are measures, with their name in zigbee-herdsman-converters and in the units of [quantities.md](quantities.md). Another property
+that is true or false is a measure of 1 or 0. A word that a definition lists is a measure of 1, with the word in its name:
+\`action_single\`, \`motion_state_large\`. Lintel counts other text, lists and structures, and does not keep them.
+It records only what a message says. If a sensor never reports the end of a motion, no table has that end.
 
 ## Tried through the program
 
-The simulator sends the bytes of these to the program as people start it, on a pseudo-terminal, and their events and measures are asked back from
-its interface (\`test/shipped/any-sensor.test.ts\`). The bytes are made after the specification of the cluster, or after the code that reads a maker's own. None of these has been tried as a
-device that one can hold.
+A simulator sends the bytes of these sensors on a pseudo-terminal to the program that people start. The test reads their events and
+measures from the interface (\`test/shipped/any-sensor.test.ts\`). The bytes follow the specification of the cluster, or the
+code that reads a maker's own messages. No real device of these models has been tested.
 
 ${table(["model", "maker", "what it is", "heard by", "recorded in the trial"], triedRows())}
 
 ## Tried against its definition
 
-For ${count} sensors, of which this page ends with the list, \`./scripts/soak converters\` makes messages of the clusters, commands and data points that each definition takes, and holds
-what Lintel records to what the definition returns. It prints for how many that was possible, and why not for the others.
+\`./scripts/soak converters\` tests the ${count} sensors at the end of this page. It makes messages of the clusters, commands and data
+points that each definition accepts. Lintel must record what the definition returns. The command prints for how many sensors that was
+possible, and the reason for each other one.
 
 ## Models without a definition
 
@@ -95,28 +102,29 @@ ${table(
 
 Commands of \`genOnOff\` are presses of a button: ${Object.values(commandRows)
     .map((name) => `\`action_${name}\``)
-    .join(
-      ", ",
-    )}. \`onOff\` is a contact on devices that sleep. Each cluster is bound and asked for reports when
-the device joins. The zone types ${[...zoneSubtypes].map(([type, subtype]) => `0x${type.toString(16).padStart(4, "0")} (${subtype})`).join(" and ")} say what kind of item it is.
+    .join(", ")}. \`onOff\` is a contact on devices that sleep. When a device joins, Lintel binds
+each cluster and requests its reports. The zone types ${[...zoneSubtypes].map(([type, subtype]) => `0x${type.toString(16).padStart(4, "0")} (${subtype})`).join(" and ")} say what kind of item it is.
 
 # Sensors of other hubs, by MQTT
 
-A broker that the hub speaks to, and the section \`[mqtt]\`: [drivers/mqtt](../drivers/mqtt/README.md) has the settings of each hub.
+You need an MQTT broker to which the hub connects, and the section \`[mqtt]\`: [drivers/mqtt](../drivers/mqtt/README.md) has the settings of
+each hub.
 
 ${hubs.map(hubText).join("\n\n")}
 
 # Bluetooth sensors that broadcast
 
-A Bluetooth controller on a serial line, and the section \`[ble]\`: [drivers/ble](../drivers/ble/README.md). Whatever broadcasts in the format BTHome v2 is understood, by its objects:
+You need a Bluetooth controller on a serial line, and the section \`[ble]\`: [drivers/ble](../drivers/ble/README.md). Lintel reads every
+device that broadcasts in the format BTHome v2, by its objects:
 
 ${table(["recorded as", "objects"], grouped(objectRows()))}
 
 # Pill boxes, scales, belts, thermometers and watches
 
-All but polled pill boxes and watches on a wire are heard over Bluetooth, by the section \`[ble]\`. What each kind of device never tells stands with every one of them at \`…/device\` too ([device.md](device.md)).
+Lintel hears these devices over Bluetooth, by the section \`[ble]\`. Polled pill boxes and watches on a wire are the exception. The page
+\`…/device\` of each device also lists what such a device never reports ([device.md](device.md)).
 
-${table(["device", "needs", "recorded", "made from", "never told"], productRows())}
+${table(["device", "needs", "recorded", "made from", "never reported"], productRows())}
 
 # Every model with a definition that is a sensor
 
@@ -124,23 +132,23 @@ ${makers.map(([maker, models]) => `**${maker}** (${models.length}): ${models.map
 `;
 }
 
-/** The words of a hub, and where each goes. */
+/** A hub's own words, and the bit or measure that each becomes. */
 function hubText({ title, prefix, messages, never, tells }: Hub): string {
   const topics =
     messages.length === 0
       ? "the topics that its devices describe"
       : messages.map((topic) => `\`${prefix}/${topic}\``).join(", ");
-  const untold = `It never tells ${never.join(", nor ")}.`;
+  const untold = `It never reports ${never.join(", nor ")}.`;
   if (tells === undefined)
-    return `**${title}** (${topics}): every model of the list below that is paired there, as if it were heard by Lintel's own stick. ${untold}`;
+    return `**${title}** (${topics}): every model of the list below that is paired there, as with Lintel's own stick. ${untold}`;
   const rows = grouped(Object.entries(tells).map(([theirs, ours]) => [recordedAs(ours), `\`${theirs}\``]));
-  return `**${title}** (${topics}). ${untold}\n\n${table(["recorded as", "where it says"], rows)}`;
+  return `**${title}** (${topics}). ${untold}\n\n${table(["recorded as", "from"], rows)}`;
 }
 
 function recordedAs(ours: string | number): string {
   const row = typeof ours === "number" ? { bit: ours } : signWords[ours];
   if (row === undefined) return measureText(String(ours));
-  return `bit ${row.bit} of an event${"inverted" in row ? ", where it is not so" : ""}`;
+  return `bit ${row.bit} of an event${"inverted" in row ? ", if it is false" : ""}`;
 }
 
 function measureText(quantity: string, unit = ""): string {

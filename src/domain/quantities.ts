@@ -25,19 +25,19 @@ export const quantities = {
   power: {
     title: "Power",
     unit: "W",
-    meaning: "what flows to the appliance behind the sensor",
+    meaning: "electric power of the appliance behind the sensor",
     also: { kW: times(1_000), mW: times(0.001) },
   },
   energy: {
     title: "Energy",
     unit: "kWh",
-    meaning: "what has flowed since the sensor's counter was last reset",
+    meaning: "electric energy since the last reset of the sensor's counter",
     also: { Wh: times(0.001) },
   },
   voltage: {
     title: "Mains voltage",
     unit: "V",
-    meaning: "voltage of the mains at the sensor; that of a battery is a state of the device",
+    meaning: "voltage of the mains at the sensor; the voltage of a battery is a state of the device",
     also: { mV: times(0.001) },
   },
   current: {
@@ -62,7 +62,7 @@ export const quantities = {
   target_distance: {
     title: "Distance",
     unit: "m",
-    meaning: "how far away the radar sees somebody",
+    meaning: "distance between the radar and a person",
     also: { cm: times(0.01), mm: times(0.001) },
   },
   strength: {
@@ -74,7 +74,7 @@ export const quantities = {
   body_temperature: {
     title: "Body temperature",
     unit: "°C",
-    meaning: "how warm somebody is, where the thermometer was held",
+    meaning: "temperature of a person, at the place of the thermometer",
     also: { "°F": fahrenheit },
   },
   angle: { title: "Tilt", unit: "°", meaning: "how far the sensor was tilted" },
