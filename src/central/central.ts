@@ -15,7 +15,6 @@ import type { HttpClient } from "../web/client/http-client.ts";
 import { centralFamilies, metricsApp, programFamilies } from "../web/metrics/program-metrics.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import type { Fleet } from "../web/pages/site.ts";
-import type { App } from "../web/server/elysia-app.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import type { SettingNames } from "../web/server/listening.ts";
 import { AlertKeeper } from "./fleet/alert-keeper.ts";
@@ -220,7 +219,7 @@ function metricsOf(
   { store, clock, directory }: { store: CentralStore; clock: Clock; directory?: string },
   { counts, queue }: Receiver,
   server: () => HttpServer,
-): App {
+) {
   const started_ms = clock.now().unix_ms;
   const memory_bytes = memoryMeter();
   return metricsApp(async () => {

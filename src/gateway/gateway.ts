@@ -21,7 +21,6 @@ import {
   programFamilies,
 } from "../web/metrics/program-metrics.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
-import type { App } from "../web/server/elysia-app.ts";
 import { startServer } from "../web/server/http-server.ts";
 import { AttachedDriver, LampKeeper } from "./attached-drivers.ts";
 import { startControl } from "./control-server.ts";
@@ -327,7 +326,7 @@ function sourceOf(options: {
   uploads: () => Promise<UploadStore>;
   strangers: () => number;
   power: PowerWatch;
-}): App {
+}) {
   const { config, clock, store, uploads, strangers, power } = options;
   const directory = config.data;
   return sourceApp({

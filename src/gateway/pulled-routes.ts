@@ -10,7 +10,7 @@ import {
 } from "../transfer/protocol.ts";
 import { jsonAnswers } from "../transfer/sync-answers.ts";
 import type { SourceStore } from "../transfer/transfer-ends.ts";
-import { type App, authorised, costing } from "../web/server/elysia-app.ts";
+import { access, checkedOf } from "../web/server/elysia-app.ts";
 import { queryReader } from "../web/server/parameters.ts";
 
 /**
@@ -26,61 +26,38 @@ export function sourceApp(options: {
   describe: () => Promise<GatewayReport>;
   homeFiles: () => Promise<HomeFiles>;
   home: number | undefined;
-}): App {
+}) {
   const { home, describe, homeFiles } = options;
-  return {
-    name: "sync",
-    prefix: `${syncPath}/`,
-    routes: (context) =>
-      new Elysia({ prefix: syncPath })
-        .use(jsonAnswers)
-        .use(authorised(["sync", "admin"], context))
-        .derive(({ token }) => {
-          if (home !== undefined) context.authorization.requireHome(token, home);
-          return {};
-        })
-        .get(
-          "/report",
-          (call) =>
-            costing("batch", context, call, async () =>
-              (await answers()).report(call.query, { store: await options.store(), describe, home }),
-            ),
-          { query: queryReader(ReportQuery) },
-        )
-        .get(
-          "/batches",
-          (call) =>
-            costing("batch", context, call, async () =>
-              (await answers()).batches(call.query, await options.store()),
-            ),
-          {
-            query: queryReader(BatchQuery),
-          },
-        )
-        .get(
-          "/digests",
-          (call) =>
-            costing("batch", context, call, async () =>
-              (await answers()).digests(call.query, await options.store()),
-            ),
-          {
-            query: queryReader(DigestQuery),
-          },
-        )
-        .get(
-          "/days",
-          (call) =>
-            costing("batch", context, call, async () =>
-              (await answers()).days(call.query, await options.store()),
-            ),
-          {
-            query: queryReader(DayQuery),
-          },
-        )
-        .get("/backups", (call) =>
-          costing("batch", context, call, async () => bodyOfFiles(await homeFiles())),
-        ),
-  };
+  return new Elysia({ name: "sync", prefix: syncPath })
+    .use(jsonAnswers)
+    .use(access)
+    .guard({ auth: ["sync", "admin"], cost: "batch" })
+    .derive(({ authorization, request }) => {
+      if (home !== undefined) authorization.requireHome(checkedOf(request).token, home);
+      return {};
+    })
+    .get(
+      "/report",
+      ({ spend, query }) =>
+        spend(async () => (await answers()).report(query, { store: await options.store(), describe, home })),
+      { query: queryReader(ReportQuery) },
+    )
+    .get(
+      "/batches",
+      ({ spend, query }) => spend(async () => (await answers()).batches(query, await options.store())),
+      { query: queryReader(BatchQuery) },
+    )
+    .get(
+      "/digests",
+      ({ spend, query }) => spend(async () => (await answers()).digests(query, await options.store())),
+      { query: queryReader(DigestQuery) },
+    )
+    .get(
+      "/days",
+      ({ spend, query }) => spend(async () => (await answers()).days(query, await options.store())),
+      { query: queryReader(DayQuery) },
+    )
+    .get("/backups", ({ spend }) => spend(async () => bodyOfFiles(await homeFiles())));
 }
 
 /** Loaded when central first comes: with the codec of batches they take 3 MB, and most gateways send. */

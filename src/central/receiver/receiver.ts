@@ -1,5 +1,5 @@
 import type { Static } from "@sinclair/typebox";
-import { Elysia } from "elysia";
+import { type AnyElysia, Elysia } from "elysia";
 import type { Clock } from "../../base/clock.ts";
 import { decodingBounds } from "../../base/json-decoder.ts";
 import type { Log } from "../../base/log.ts";
@@ -24,7 +24,7 @@ import {
   verify_days_max,
 } from "../../transfer/protocol.ts";
 import { batchAnswer, emptyAnswer, jsonAnswer, jsonAnswers } from "../../transfer/sync-answers.ts";
-import { type App, type AppContext, authorised } from "../../web/server/elysia-app.ts";
+import { access, checkedOf } from "../../web/server/elysia-app.ts";
 import { HttpError } from "../../web/server/http-errors.ts";
 import { queryReader } from "../../web/server/parameters.ts";
 import { jsonForm } from "../../web/server/request-body.ts";
@@ -46,7 +46,7 @@ import { homeRecordsOf } from "./records-of-home.ts";
 
 /** Central's side of sync. */
 export interface Receiver {
-  readonly app: App;
+  readonly app: AnyElysia;
   readonly counts: ReceivedCounts;
   readonly queue: AdmissionQueue;
   readonly allowances: HomeAllowances;
@@ -79,22 +79,11 @@ export function receiverOf({
   );
   const queue = new AdmissionQueue({ clock, ...admission });
   const parts = { store, clock, version, allowances, counts, queue };
-  const routes = (context: AppContext) =>
-    new Elysia({ prefix: syncPath })
-      .use(jsonAnswers)
-      .use(homeRoutes(parts, context))
-      .use(fleetRoute(parts, context));
-  return {
-    app: {
-      name: "sync",
-      prefix: `${syncPath}/`,
-      body_bytes_max: drained_factor * decodingBounds.homeFiles.sent_bytes_max,
-      routes,
-    },
-    allowances,
-    counts,
-    queue,
-  };
+  const app = new Elysia({ name: "sync", prefix: syncPath, serve: { maxRequestBodySize: drained_bytes } })
+    .use(jsonAnswers)
+    .use(homeRoutes(parts))
+    .use(fleetRoute(parts));
+  return { app, allowances, counts, queue };
 }
 
 type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
@@ -104,16 +93,17 @@ type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
 };
 
 /** Routes for sync tokens that are bound to a home, each request in its turn. */
-function homeRoutes(parts: Parts, context: AppContext) {
+function homeRoutes(parts: Parts) {
   const forms = {
     report: jsonForm(ReportBody, decodingBounds.report),
     verify: jsonForm(VerifyBody, decodingBounds.digests),
     backups: jsonForm(BackupsBody, decodingBounds.homeFiles),
   };
   return new Elysia()
-    .use(authorised(["sync"], context))
-    .derive(({ headers, token }) => {
-      const home = context.authorization.homeOf(token);
+    .use(access)
+    .guard({ auth: "sync" })
+    .derive(({ authorization, headers, request }) => {
+      const home = authorization.homeOf(checkedOf(request).token);
       requireHome(headers[homeHeader.toLowerCase()], home);
       return { home };
     })
@@ -135,10 +125,8 @@ function homeRoutes(parts: Parts, context: AppContext) {
 const unread = { parse: "none" } as const;
 
 /** GET /fleet: which homes need a visit, and why; for administrators. */
-function fleetRoute({ store }: Parts, context: AppContext) {
-  return new Elysia()
-    .use(authorised(["admin"], context))
-    .get("/fleet", ({ now_ms }) => fleetOf(store, now_ms));
+function fleetRoute({ store }: Parts) {
+  return new Elysia().use(access).get("/fleet", ({ now_ms }) => fleetOf(store, now_ms), { auth: "admin" });
 }
 
 /** @throws HttpError where the gateway says that it is in another home than its token: nothing of either may get to the other */
@@ -223,5 +211,5 @@ async function history(
   return batchAnswer(made.bytes, { [positionHeader]: `${made.position.seq} ${made.position.at}` });
 }
 
-/** Up to this many times the largest body is read and thrown away, so that a client that sends too much is told why; more is cut off. */
-const drained_factor = 4;
+/** Up to four times the largest body is read and thrown away, so that a client that sends too much learns why; more is cut off. */
+const drained_bytes = 4 * decodingBounds.homeFiles.sent_bytes_max;

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import type { Store } from "../../store/store.ts";
 import { VisibleStores } from "../../store/visible-store.ts";
-import { type App, type AppContext, authorised, costing } from "../server/elysia-app.ts";
+import { access } from "../server/elysia-app.ts";
 import { pathReader, queryReader } from "../server/parameters.ts";
 import { textResponse } from "../server/responses.ts";
 import { pageOf, pageStyle } from "./contract/contract-page.ts";
@@ -20,36 +20,30 @@ import { endpoints } from "./endpoints.ts";
 import { PageCache } from "./page-cache.ts";
 import { type ApiVersion, newestVersion, versionsOf } from "./versions.ts";
 
-/** Serves the API of `store`, every version of it. */
-export function apiApp(options: {
+/**
+ * Serves the API of `store`, every version of it. What all endpoints check is checked in the order in which it stands here; then come path
+ * and query.
+ *
+ * @param options.cache_bytes_max of encoded pages kept in memory for those who ask for the same; 0 keeps none
+ */
+export function apiApp({
+  store,
+  cache_bytes_max = defaultCache_bytes_max,
+}: {
   store: Store;
-  /** Bytes of encoded pages kept in memory for those who ask for the same; 0 keeps none. */
   cache_bytes_max?: number;
-}): App {
-  return { name: "api", prefix: "/v", routes: (context) => routesOf(options, context) };
-}
-
-/** Where the API of a server is, in its newest version: `http://127.0.0.1:8080/v0.9`. */
-export function apiUrl({ origin }: { readonly origin: string }): string {
-  return `${origin}/v${newestVersion}`;
-}
-
-const defaultCache_bytes_max = 2 * 1024 * 1024;
-
-/** The routes of every version's endpoints. What all of them check is checked in the order in which it stands here; then come path and query. */
-function routesOf(
-  { store, cache_bytes_max = defaultCache_bytes_max }: Parameters<typeof apiApp>[0],
-  context: AppContext,
-) {
-  const { authorization, clock } = context;
-  const pages = new PageCache({ store, authorization, cache_bytes_max });
+}) {
+  const pages = new PageCache({ store, cache_bytes_max });
   const stores = new VisibleStores(store);
   const versions = versionsOf(endpoints);
-  const app = new Elysia()
-    .onRequest(({ request }) => pages.recall(request, clock.now().unix_ms))
-    .use(documents(versions, context))
+  const app = new Elysia({ name: "api" })
+    .use(access)
+    .onRequest(({ authorization, clock, request }) =>
+      pages.recall(request, { authorization, now_ms: clock.now().unix_ms }),
+    )
+    .use(documents(versions))
     .derive(() => ({ changes: store.changes() }))
-    .use(authorised(["read", "admin"], context, { bound: true }))
+    .guard({ auth: ["read", "bound", "admin"] })
     .derive(({ headers }) => {
       requireJsonAccepted(headers["accept"]);
       return { accepted: requireCodingAccepted(headers["accept-encoding"]) };
@@ -58,9 +52,8 @@ function routesOf(
     for (const { template, path, query, handle, cost = "light" } of ofVersion)
       app.get(
         `/v${version}${template.replace(/\{(\w+)\}/g, ":$1")}`,
-        (call) =>
-          costing(cost, context, call, async () => {
-            const { request, params, query, now_ms, token, accepted, changes } = call;
+        ({ spend, request, params, query, now_ms, token, accepted, changes }) =>
+          spend(async () => {
             const seen = await stores.of(token, changes);
             const handled = await handle({ store: seen, path: params, query, scope: token.scope, now_ms });
             if ("read" in handled)
@@ -70,14 +63,21 @@ function routesOf(
             const success = successWith(content, { accepted, url: request.url, repeatable: false });
             return respond(success, { bytes: () => content.as(success.coding), request });
           }),
-        { params: pathReader(path), query: queryReader(query, exclusive) },
+        { cost, params: pathReader(path), query: queryReader(query, exclusive) },
       );
   return app;
 }
 
+/** Where the API of a server is, in its newest version: `http://127.0.0.1:8080/v0.9`. */
+export function apiUrl({ origin }: { readonly origin: string }): string {
+  return `${origin}/v${newestVersion}`;
+}
+
+const defaultCache_bytes_max = 2 * 1024 * 1024;
+
 /** The contract of each version, for programs and as a page for people, to anybody and whatever they accept; each made when it is first asked for. */
-export function documents(versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>, context: AppContext) {
-  const app = new Elysia();
+export function documents(versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>) {
+  const app = new Elysia().use(access);
   for (const [version, endpoints] of versions) {
     const contract = () => contractOf(version, endpoints);
     const forPrograms = madeOnce(() => JSON.stringify(contract()));
@@ -87,16 +87,20 @@ export function documents(versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>
       `/v${version}`,
       () => new Response(null, { status: 303, headers: { Location: `/v${version}/docs` } }),
     );
-    app.get(`/v${version}/openapi.json`, (call) =>
-      costing("open", context, call, () =>
-        textResponse(forPrograms(), codingOf(call.request), headersOf("application/json")),
-      ),
+    app.get(
+      `/v${version}/openapi.json`,
+      ({ spend, request }) =>
+        spend(() => textResponse(forPrograms(), codingOf(request), headersOf("application/json"))),
+      { cost: "open" },
     );
-    app.get(`/v${version}/docs`, (call) =>
-      costing("open", context, call, () => {
-        const text = forPeople().replaceAll(anyOrigin, new URL(call.request.url).origin);
-        return textResponse(text, codingOf(call.request), headersOf("text/html; charset=utf-8"));
-      }),
+    app.get(
+      `/v${version}/docs`,
+      ({ spend, request }) =>
+        spend(() => {
+          const text = forPeople().replaceAll(anyOrigin, new URL(request.url).origin);
+          return textResponse(text, codingOf(request), headersOf("text/html; charset=utf-8"));
+        }),
+      { cost: "open" },
     );
   }
   return app;

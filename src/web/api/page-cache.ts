@@ -29,29 +29,26 @@ export interface CachedRequest {
  */
 export class PageCache {
   readonly #store: Pick<Store, "changes">;
-  readonly #authorization: Authorization;
   readonly #pages: RecentlyUsed<EncodedAnswer>;
   readonly #answered = new RecentlyUsed<RememberedAnswer>({ weight_max: requests_bytes_max });
 
   /** @param options.cache_bytes_max of encoded pages; 0 keeps none */
-  constructor(options: {
-    store: Pick<Store, "changes">;
-    authorization: Authorization;
-    cache_bytes_max: number;
-  }) {
+  constructor(options: { store: Pick<Store, "changes">; cache_bytes_max: number }) {
     this.#store = options.store;
-    this.#authorization = options.authorization;
     this.#pages = new RecentlyUsed({ weight_max: options.cache_bytes_max });
   }
 
   /** The response, where the same request has the same answer still. */
-  recall(request: Request, now_ms: number): Response | undefined {
+  recall(
+    request: Request,
+    { authorization, now_ms }: { authorization: Authorization; now_ms: number },
+  ): Response | undefined {
     const answered = this.#answered.get(nameOf(request));
     if (answered === undefined) return undefined;
     const { mark, success, token } = answered;
     if (answered.second !== secondOf(now_ms) || answered.changes !== this.#store.changes()) return undefined;
     const page = this.#pages.get(mark);
-    if (page === undefined || !this.#authorization.stillHolds(token)) return undefined;
+    if (page === undefined || !authorization.stillHolds(token)) return undefined;
     return this.#send(page, { mark, success, request });
   }
 

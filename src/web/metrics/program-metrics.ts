@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Overview } from "../../store/store.ts";
-import { type App, authorised, costing } from "../server/elysia-app.ts";
+import { access } from "../server/elysia-app.ts";
 import {
   counter,
   type Family,
@@ -11,26 +11,19 @@ import {
 } from "./openmetrics.ts";
 
 /** Serves metrics at `/metrics`, to holders of read or admin tokens. `collect` is asked each time. */
-export function metricsApp(collect: () => Promise<readonly Family[]>): App {
-  return {
-    name: "metrics",
-    prefix: path,
-    routes: (context) =>
-      new Elysia().use(authorised(["read", "admin"], context)).get(path, (call) =>
-        costing(
-          "light",
-          context,
-          call,
-          async () =>
-            new Response(openMetricsText(await collect()), {
-              headers: { "Content-Type": openMetricsType, "Cache-Control": "no-store" },
-            }),
-        ),
+export function metricsApp(collect: () => Promise<readonly Family[]>) {
+  return new Elysia({ name: "metrics", prefix: "/metrics" }).use(access).get(
+    "",
+    ({ spend }) =>
+      spend(
+        async () =>
+          new Response(openMetricsText(await collect()), {
+            headers: { "Content-Type": openMetricsType, "Cache-Control": "no-store" },
+          }),
       ),
-  };
+    { auth: ["read", "admin"], cost: "light", detail: { summary: "Metrics of this program" } },
+  );
 }
-
-const path = "/metrics";
 
 /** Metrics of the program itself, the same for both roles. */
 export function programFamilies(program: {

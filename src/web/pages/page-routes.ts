@@ -1,10 +1,16 @@
-import { Elysia } from "elysia";
+import { Elysia, status } from "elysia";
 import type { Clock } from "../../base/clock.ts";
+import type { Token } from "../../store/store.ts";
 import { VisibleStores } from "../../store/visible-store.ts";
-import { type App, type AppContext, addressOf, costing } from "../server/elysia-app.ts";
+import {
+  access,
+  addressOf,
+  type MakeRefusalPage,
+  noteChecked,
+  type ServerParts,
+} from "../server/elysia-app.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { readBody } from "../server/request-body.ts";
-import type { CostName } from "../server/request-costs.ts";
 import { readAcceptEncoding, sent, textResponse } from "../server/responses.ts";
 import { Live } from "./live-pages.ts";
 import { endedCookies, isOwnForm, sessionCookie, tokenIn } from "./session-cookie.ts";
@@ -15,21 +21,125 @@ import { type Asked, pathsOf, type Site } from "./site.ts";
  * The pages for people, at `/` of either role. What makes them is loaded when somebody first asks for one: a gateway that nobody looks at keeps none of it
  * in memory.
  */
-export function dashboardApp(site: Site): App {
-  let live: Live | undefined;
-  return {
-    name: "pages",
-    prefix: "/",
-    routes: (context) => {
-      live = new Live({ clock: context.clock, changes: () => changesOf(site) });
-      return routesOf(site, { ...context, live });
-    },
-    refusalPage: async (refusal) => ({
-      text: await (await pageMaker()).refusalText(refusal),
-      headers: pageHeaders,
+export function dashboardApp(site: Site) {
+  const refusalPage: MakeRefusalPage = async (refusal) => ({
+    text: await (await pageMaker()).refusalText(refusal),
+    headers: pageHeaders,
+  });
+  const app = new Elysia({ name: "pages" })
+    .decorate({ refusalPage })
+    .use(sessionRoutes)
+    .use(fileRoutes(site))
+    .use(pageRoutes(site));
+  return site.walk === undefined ? app : app.use(setupVisitRoutes(site));
+}
+
+const pageMaker = () => import("./page-document.tsx");
+
+/** A request, and what the server decorates it with. */
+interface PageCall extends ServerParts {
+  readonly request: Request;
+  readonly server: Bun.Server<unknown> | null;
+}
+
+/** Gives routes `signedIn`: their handlers have what the reader of a session asks for. Without a session the answer is 401, or the way in. */
+function signedInTo(site: Site) {
+  const askedBy = readerOf(site);
+  return new Elysia().use(access).macro({
+    signedIn: (otherwise: "or refused" | "or led to the way in") => ({
+      resolve: async ({ authorization, budget, clock, params, request, server }) => {
+        const ask = () => askedBy({ authorization, budget, clock, params, request, server });
+        try {
+          return { asked: await ask(), ask };
+        } catch (thrown) {
+          if (otherwise === "or refused" || !isUnauthorised(thrown)) throw thrown;
+          return status(303, toSignIn(request, thrown.body.code));
+        }
+      },
     }),
-    stop: () => live?.stop(),
+  });
+}
+
+/** Answers what the reader of a session asks for. @throws HttpError 401 where the cookie is no token that holds, 429 */
+function readerOf(site: Site) {
+  const stores = new VisibleStores(site.store);
+  return async (call: PageCall & Pick<Asked, "params">): Promise<Asked> => {
+    const { clock, params, request } = call;
+    const token = await tokenOf(call, tokenIn(request));
+    const { origin, searchParams: query } = new URL(request.url);
+    const now_ms = clock.now().unix_ms;
+    noteChecked(request, { token, now_ms });
+    return {
+      site,
+      store: await stores.of(token, site.store.changes()),
+      token,
+      origin,
+      params,
+      query,
+      locale: localeOf(request.headers.get("accept-language")),
+      now_ms,
+    };
   };
+}
+
+/** Files that pages load, plots, and files to keep. */
+function fileRoutes(site: Site) {
+  return new Elysia()
+    .use(signedInTo(site))
+    .get("/assets/:build/:file", ({ request, spend }) => spend(() => assetAt(request)), { cost: "open" })
+    .get(
+      "/plots/:kind/:name/:measure",
+      ({ asked, request, spend }) =>
+        spend(async () => {
+          const { plotOf } = await import("./device/plot-data.ts");
+          return plotOf(asked, request.headers.get("accept-encoding"));
+        }),
+      { signedIn: "or refused", cost: "heavy" },
+    )
+    .get(
+      "/downloads/:kind/:name/:file",
+      ({ asked, spend }) =>
+        spend(async () => {
+          const { downloadOf } = await import("./device/device-download.ts");
+          return downloadOf(asked);
+        }),
+      { signedIn: "or refused", cost: "download" },
+    );
+}
+
+/** Every page, and the stream of its data where it is live. */
+function pageRoutes(site: Site) {
+  let live: Live | undefined;
+  const app = new Elysia().use(signedInTo(site)).onStop(() => live?.stop());
+  for (const { name, path, cost, live: isLive } of pathsOf(site.role)) {
+    app.get(
+      path,
+      ({ asked, request, spend }) =>
+        spend(async () => page(request, await (await pageMaker()).pageText(name, asked))),
+      { signedIn: "or led to the way in", cost },
+    );
+    if (!isLive) continue;
+    app.get(
+      `/live${path === "/" ? "" : path}`,
+      async ({ ask, asked: { token, locale }, budget, clock, request, server, spend }) => {
+        const { shownOf } = await pageMaker();
+        // The token is asked for each time: a stream ends with it.
+        const find = async () => (await shownOf(name, await ask())).data;
+        const caller = { request, address: addressOf(request, server), token };
+        live ??= new Live({ clock, changes: () => changesOf(site) });
+        const pages = live;
+        return spend(() =>
+          pages.stream(request, {
+            name: `${token.id} ${locale} ${request.url}`,
+            first: () => budget.spend(cost, caller, find),
+            find,
+          }),
+        );
+      },
+      { signedIn: "or refused", cost: "live" },
+    );
+  }
+  return app;
 }
 
 /** Of the store, and of what its pages show besides. */
@@ -38,164 +148,98 @@ function changesOf({ store, walk }: Site): number | undefined {
   return changes === undefined ? undefined : changes + (walk?.changes ?? 0);
 }
 
-const pageMaker = () => import("./page-document.tsx");
-
-interface Call {
-  readonly request: Request;
-  readonly server: Bun.Server<unknown> | null;
-  readonly params: Readonly<Record<string, string>>;
-}
-
-function routesOf(site: Site, context: AppContext & { live: Live }) {
-  const { budget, clock, live } = context;
-  const stores = new VisibleStores(site.store);
-  const sessions = sessionRoutes(context);
-
-  const asked = async (call: Call): Promise<Asked> => {
-    const token = await sessions.tokenOf(call, tokenIn(call.request));
-    return {
-      site,
-      store: await stores.of(token, site.store.changes()),
-      token,
-      origin: new URL(call.request.url).origin,
-      params: call.params,
-      query: new URL(call.request.url).searchParams,
-      locale: localeOf(call.request.headers.get("accept-language")),
-      now_ms: clock.now().unix_ms,
-    };
-  };
-
-  /** Answers who is signed in, within the budget of the token and the address. */
-  const answer = async (call: Call, cost: CostName, handle: (asked: Asked) => Promise<Response>) => {
-    const known = await asked(call);
-    return budget.spend(cost, callerOf(call, known), () => handle(known));
-  };
-
-  const app = sessions.app.get("/assets/:build/:file", (call) =>
-    costing("open", context, call, () => assetAt(call.request)),
-  );
-  app.get("/plots/:kind/:name/:measure", (call) =>
-    answer(call, "heavy", async (known) => {
-      const { plotOf } = await import("./device/plot-data.ts");
-      return plotOf(known, call.request.headers.get("accept-encoding"));
-    }),
-  );
-  app.get("/downloads/:kind/:name/:file", (call) =>
-    answer(call, "download", async (known) => {
-      const { downloadOf } = await import("./device/device-download.ts");
-      return downloadOf(known);
-    }),
-  );
-  if (site.walk !== undefined) {
-    const taken = async (call: Call, what: keyof typeof import("./setup-visit/setup-visit-forms.ts")) => {
-      const form = await ownForm(call.request, clock);
-      const forms = await import("./setup-visit/setup-visit-forms.ts");
-      return seeOther(await forms[what](await asked(call), form));
-    };
-    app.post("/walk/joining", (call) => taken(call, "joiningForm"), { parse: "none" });
-    app.post("/walk/name", (call) => taken(call, "nameForm"), { parse: "none" });
-    app.post("/walk/line", (call) => taken(call, "lineForm"), { parse: "none" });
-    app.post("/walk/conflict", (call) => taken(call, "conflictForm"), { parse: "none" });
-    app.post("/walk/replace", (call) => taken(call, "replaceForm"), { parse: "none" });
-  }
-  for (const { name, path, cost, live: isLive } of pathsOf(site.role)) {
-    app.get(path, async (call) => {
-      const { request } = call;
-      try {
-        return await answer(call, cost, async (known) =>
-          page(request, await (await pageMaker()).pageText(name, known)),
-        );
-      } catch (thrown) {
-        if (!(thrown instanceof HttpError) || thrown.status !== 401) throw thrown;
-        return toSignIn(request, thrown.body.code);
-      }
-    });
-    if (!isLive) continue;
-    app.get(`/live${path === "/" ? "" : path}`, async (call) => {
-      const { shownOf } = await pageMaker();
-      // The token is asked for each time: a stream ends with it.
-      const find = async () => (await shownOf(name, await asked(call))).data;
-      return answer(call, "live", async ({ token, locale }) =>
-        live.stream(call.request, {
-          name: `${token.id} ${locale} ${call.request.url}`,
-          first: () => budget.spend(cost, callerOf(call, { token }), find),
-          find,
-        }),
-      );
-    });
-  }
+/** Forms of the set-up visit. Whether a page of this server sent a form is found out before who is signed in. */
+function setupVisitRoutes(site: Site) {
+  const askedBy = readerOf(site);
+  const app = new Elysia().use(access);
+  const forms = {
+    joining: "joiningForm",
+    name: "nameForm",
+    line: "lineForm",
+    conflict: "conflictForm",
+    replace: "replaceForm",
+  } as const;
+  for (const [path, form] of Object.entries(forms))
+    app.post(
+      `/walk/${path}`,
+      async ({ authorization, budget, clock, params, request, server }) => {
+        const fields = await ownForm(request, clock);
+        const taken = (await import("./setup-visit/setup-visit-forms.ts"))[form];
+        const asked = await askedBy({ authorization, budget, clock, params, request, server });
+        return seeOther(await taken(asked, fields));
+      },
+      { parse: "none" },
+    );
   return app;
 }
 
-function callerOf({ request, server }: Call, { token }: Pick<Asked, "token">) {
-  return { request, address: addressOf(request, server), token };
+/** @throws HttpError 401 where the text is no token that holds, 429 where wrong ones came too often */
+function tokenOf({ authorization, request, server }: PageCall, text: string | undefined): Promise<Token> {
+  return authorization.require(
+    { authorization: text, bearer: text, address: () => addressOf(request, server) },
+    { scopes: ["read", "admin"], bound: true },
+  );
 }
 
-/** The way in and out, and the token of who is in. */
-function sessionRoutes(context: AppContext) {
-  const { authorization, clock } = context;
-  /** @throws HttpError 401 where the text is no token that holds, 429 where wrong ones came too often */
-  const tokenOf = ({ request, server }: Omit<Call, "params">, text: string | undefined) =>
-    authorization.require(
-      { authorization: text, bearer: text, address: () => addressOf(request, server) },
-      { scopes: ["read", "admin"], bound: true },
-    );
+function isUnauthorised(thrown: unknown): thrown is HttpError {
+  return thrown instanceof HttpError && thrown.status === 401;
+}
 
-  const signIn = async (request: Request, shown: SignIn, status = 200) => {
-    const locale = localeOf(request.headers.get("accept-language"));
-    return page(request, await (await pageMaker()).signInText({ ...shown, locale }), status);
-  };
+async function signInPage(request: Request, shown: SignIn, status = 200): Promise<Response> {
+  const locale = localeOf(request.headers.get("accept-language"));
+  return page(request, await (await pageMaker()).signInText({ ...shown, locale }), status);
+}
 
-  const app = new Elysia()
-    .get("/sign-in", (call) =>
-      costing("open", context, call, () => {
-        const { request } = call;
+/** The way in and out. */
+const sessionRoutes = new Elysia({ name: "sessions" })
+  .use(access)
+  .get(
+    "/sign-in",
+    ({ request, spend }) =>
+      spend(() => {
         const { searchParams } = new URL(request.url);
         const fault = signInFaults.find((one) => one === searchParams.get("fault"));
-        return signIn(request, { fault, next: nextIn(searchParams.get("next")) });
+        return signInPage(request, { fault, next: nextIn(searchParams.get("next")) });
       }),
-    )
-    .post(
-      "/sign-in",
-      async (call) => {
-        const { request } = call;
-        const form = await ownForm(request, clock);
-        const token = form.get("token")?.trim() ?? "";
-        const next = nextIn(form.get("next"));
-        try {
-          await tokenOf(call, token);
-        } catch (thrown) {
-          if (!(thrown instanceof HttpError) || thrown.status !== 401) throw thrown;
-          return signIn(request, { fault: faultsByCode.get(thrown.body.code) ?? "invalid", next }, 403);
-        }
-        return seeOther(next, [sessionCookie(request, token)]);
+    { cost: "open" },
+  )
+  .post(
+    "/sign-in",
+    async ({ authorization, budget, clock, request, server }) => {
+      const form = await ownForm(request, clock);
+      const token = form.get("token")?.trim() ?? "";
+      const next = nextIn(form.get("next"));
+      try {
+        await tokenOf({ authorization, budget, clock, request, server }, token);
+      } catch (thrown) {
+        if (!isUnauthorised(thrown)) throw thrown;
+        return signInPage(request, { fault: faultsByCode.get(thrown.body.code) ?? "invalid", next }, 403);
+      }
+      return seeOther(next, [sessionCookie(request, token)]);
+    },
+    { parse: "none" },
+  )
+  .post(
+    "/sign-out",
+    ({ request }) => {
+      if (!isOwnForm(request)) throw new HttpError("form_foreign", {});
+      return seeOther("/sign-in", endedCookies(request));
+    },
+    { parse: "none" },
+  )
+  // Whoever follows a link from another site comes without the cookie: the way in asks whether there is one after all.
+  .get("/session", async ({ authorization, budget, clock, request, server }) => {
+    const token = tokenIn(request);
+    if (token === undefined) return Response.json({ signed_in: false });
+    const signed_in = await tokenOf({ authorization, budget, clock, request, server }, token).then(
+      () => true,
+      (thrown) => {
+        if (isUnauthorised(thrown)) return false;
+        throw thrown;
       },
-      { parse: "none" },
-    )
-    .post(
-      "/sign-out",
-      ({ request }) => {
-        if (!isOwnForm(request)) throw new HttpError("form_foreign", {});
-        return seeOther("/sign-in", endedCookies(request));
-      },
-      { parse: "none" },
-    )
-    // Whoever follows a link from another site comes without the cookie: the way in asks whether there is one after all.
-    .get("/session", async (call) => {
-      const token = tokenIn(call.request);
-      const signed_in =
-        token !== undefined &&
-        (await tokenOf(call, token).then(
-          () => true,
-          (thrown) => {
-            if (thrown instanceof HttpError && thrown.status === 401) return false;
-            throw thrown;
-          },
-        ));
-      return Response.json({ signed_in });
-    });
-  return { app, tokenOf };
-}
+    );
+    return Response.json({ signed_in });
+  });
 
 /** The fields of a form. @throws HttpError 403 where it was sent by a page of another site */
 async function ownForm(request: Request, clock: Clock): Promise<URLSearchParams> {

@@ -5,15 +5,10 @@
 
 /** The token in the cookie of a request; undefined where there is none. */
 export function tokenIn(request: Request): string | undefined {
-  const sent = new Map(
-    (request.headers.get("cookie") ?? "").split(";").map((part) => {
-      const [name = "", value = ""] = part.trim().split("=");
-      return [name, value];
-    }),
-  );
+  const sent = new Bun.CookieMap(request.headers.get("cookie") ?? "");
   const name = cookieNameOf(request.url);
   // Whoever reads along could have put the other into the browser by an address without TLS.
-  const plain = cameByTls(request) ? undefined : sent.get(name);
+  const plain = cameByTls(request) ? null : sent.get(name);
   return sent.get(secured + name) || plain || undefined;
 }
 

@@ -1,31 +1,15 @@
 import { bearer } from "@elysiajs/bearer";
 import { type AnyElysia, Elysia, NotFoundError } from "elysia";
 import type { Clock } from "../../base/clock.ts";
-import type { Scope } from "../../domain/token.ts";
+import type { Scope, Token } from "../../domain/token.ts";
 import type { Authorization } from "./authorization.ts";
 import type { Budget } from "./caller-budget.ts";
 import { HttpError } from "./http-errors.ts";
 import { givenIn, queryIn } from "./parameters.ts";
 import type { CostName } from "./request-costs.ts";
 
-/**
- * A part of what is served on the one port of this program, as an Elysia app: the API, sync, metrics. All that has to be
- * done around Elysia and its bearer plugin is done in this file, for every part.
- */
-export interface App {
-  /** Goes before its lines in the log. */
-  readonly name: string;
-  /** The beginning of all of its paths; the first app of a list that a path begins as answers for it. */
-  readonly prefix: string;
-  /** Bytes of the largest body that any of its routes takes, as it comes over the wire; absent: it reads none. */
-  readonly body_bytes_max?: number;
-  /** An HTML page that says a refusal to a browser, where it takes one; absent: the Error body is all there is. */
-  refusalPage?(refusal: RequestRefusal): Promise<RefusalPage>;
-  /** The routes, by their whole paths. */
-  routes(context: AppContext): AnyElysia;
-  /** Ends what would go on for as long as somebody listens, so that the server can stop. */
-  stop?(): void;
-}
+/** An HTML page that says a refusal to a browser, where it takes one. An app that has such pages decorates itself with it, as `refusalPage`. */
+export type MakeRefusalPage = (refusal: RequestRefusal) => Promise<RefusalPage>;
 
 export interface RequestRefusal {
   readonly status: number;
@@ -41,12 +25,12 @@ export interface RefusalPage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The parts that every app in the server shares. */
-export interface AppContext {
+/** Parts of the server that every app has, as decorators of its requests. */
+export type ServerParts = {
   readonly authorization: Authorization;
   readonly budget: Budget;
   readonly clock: Clock;
-}
+};
 
 /** Answers an error thrown on the way, and logs it. */
 export type Refuse = (thrown: unknown, request: RefusedRequest) => Response | Promise<Response>;
@@ -60,68 +44,77 @@ export interface RefusedRequest {
   readonly accept?: string | null;
 }
 
-/** All apps as one. */
-export function appOf(apps: readonly App[], { context, refuse }: { context: AppContext; refuse: Refuse }) {
-  const all: AnyElysia = new Elysia({ nativeStaticResponse: false }).onError(({ error, request, server }) => {
-    const path = pathIn(request.url);
-    const thrown = error instanceof NotFoundError ? notFound(all, path) : error;
-    const { method, headers } = request;
-    return refuse(thrown, {
-      method,
-      path,
-      address: addressOf(request, server),
-      accept: headers.get("accept"),
+/**
+ * All apps as one. An app is an Elysia plugin: `name` goes before its lines in the log, `prefix` is the beginning of its paths, and
+ * `serve.maxRequestBodySize` the bytes of the largest body that any of its routes takes.
+ */
+export function appOf(apps: readonly AnyElysia[], { parts, refuse }: { parts: ServerParts; refuse: Refuse }) {
+  const all: AnyElysia = new Elysia({ nativeStaticResponse: false })
+    .decorate("authorization", parts.authorization)
+    .decorate("budget", parts.budget)
+    .decorate("clock", parts.clock)
+    .onError(({ error, request, server }) => {
+      const path = pathIn(request.url);
+      const thrown = error instanceof NotFoundError ? notFound(all, path) : error;
+      const { method, headers } = request;
+      return refuse(thrown, {
+        method,
+        path,
+        address: addressOf(request, server),
+        accept: headers.get("accept"),
+      });
     });
-  });
-  for (const app of apps) all.use(app.routes(context));
+  for (const app of apps) all.use(app);
   return all;
 }
 
+/** The app that answers for a path, also where there is nothing at it: the first whose prefix the path begins with. */
+export function appAt(apps: readonly AnyElysia[], path: string): AnyElysia | undefined {
+  return apps.find(({ config: { name, prefix = "" } }) =>
+    // The interface has a prefix for each of its versions.
+    path.startsWith(name === "api" ? versionsPrefix : prefix),
+  );
+}
+
+const versionsPrefix = "/v";
+
+/** The findings of `auth` about a request. */
+export type CheckedRequest = {
+  readonly token: Token;
+  /** When the request came, unix milliseconds. */
+  readonly now_ms: number;
+};
+
+const checkedRequests = new WeakMap<Request, CheckedRequest>();
+
+/** Notes the token of a request for a route that checks it by itself, so that `spend` counts it. */
+export function noteChecked(request: Request, checked: CheckedRequest): void {
+  checkedRequests.set(request, checked);
+}
+
+/** Findings of `auth` for hooks before the handler: Elysia runs `resolve` after it has read `params` and `query`. */
+export function checkedOf(request: Request): CheckedRequest {
+  const checked = checkedRequests.get(request);
+  if (checked === undefined) throw new Error(`${pathIn(request.url)} has no auth`);
+  return checked;
+}
+
+/** `bound` is a read token that sees a part of the store: only routes that show it no more than that name it. */
+export type Grant = Scope | "bound";
+
 /**
- * Lets requests through that carry a token of one of `scopes`; a route behind it has the token, and the time at which the request
- * came. Comes before anything of the request is checked but its path and method.
+ * The plugin that gives routes two properties:
  *
- * @param options.bound whether the routes show a bound read token only what it may see; otherwise it is refused
+ * - `auth` names the tokens that a route is for. Its handler has the `token`, and in `now_ms` the time at which the request came. Only path and
+ *   method of a request are checked before its token.
+ * - `cost` names the budget of a route (`request-costs.ts`). Its handler has `spend`, which does work within the budget of the address,
+ *   and of the token where the route has `auth`.
  */
-export function authorised(
-  scopes: readonly Scope[],
-  { authorization, clock }: AppContext,
-  { bound = false } = {},
-) {
-  return new Elysia()
-    .use(requestForm)
-    .derive({ as: "scoped" }, async ({ headers, bearer, request, server }) => ({
-      now_ms: clock.now().unix_ms,
-      token: await authorization.require(
-        { authorization: headers["authorization"], bearer, address: () => addressOf(request, server) },
-        { scopes, bound },
-      ),
-    }));
-}
-
-/** Does the work of a route that has a cost, within the budget of the address, and of the token where the path needs one. */
-export function costing<Answer>(
-  cost: CostName,
-  { budget }: AppContext,
-  call: {
-    readonly request: Request;
-    readonly server: Bun.Server<unknown> | null;
-    readonly token?: { readonly id: string };
-  },
-  work: () => Promise<Answer> | Answer,
-): Promise<Answer> {
-  const { request, server, token } = call;
-  return budget.spend(cost, { request, address: addressOf(request, server), ...(token && { token }) }, work);
-}
-
-/**
- * Headers and query in the form that the bearer plugin and the schemas of parameters understand. The plugin knows the scheme
- * only as `Bearer`, which is case-insensitive (RFC 9110 §11.1). Where there is another header or none it takes a token from
- * the query, where tokens end up in histories and logs: so every header is given the plugin's form, with an empty token where it
- * has none, and `Authorization.require` refuses a request without the header. Of a parameter that is given twice Elysia
- * has the last value alone.
- */
-const requestForm = new Elysia({ name: "request form" })
+export const access = new Elysia<"", Singleton>({ name: "access" })
+  // The bearer plugin knows the scheme only as `Bearer`, which is case-insensitive (RFC 9110 §11.1). Where there is another header or
+  // none it takes a token from the query, where tokens end up in histories and logs: so every header is given the plugin's form, with an
+  // empty token where it has none, and `Authorization.require` refuses a request without the header. Of a parameter that is given
+  // twice Elysia has the last value alone.
   .derive({ as: "global" }, ({ headers, query, request }) => {
     const { authorization } = headers;
     if (authorization !== undefined)
@@ -129,7 +122,40 @@ const requestForm = new Elysia({ name: "request form" })
     Object.assign(query, givenIn(queryIn(request.url)));
     return {};
   })
-  .use(bearer());
+  .use(bearer())
+  .macro({
+    auth: (grants: Grant | readonly Grant[]) => {
+      const all = [grants].flat();
+      const allowed = { scopes: all.filter((one) => one !== "bound"), bound: all.includes("bound") };
+      return {
+        transform: async ({ authorization, bearer, clock, headers, request, server }) => {
+          const now_ms = clock.now().unix_ms;
+          const token = await authorization.require(
+            { authorization: headers["authorization"], bearer, address: () => addressOf(request, server) },
+            allowed,
+          );
+          noteChecked(request, { token, now_ms });
+        },
+        resolve: ({ request }) => checkedOf(request),
+      };
+    },
+    cost: (cost: CostName) => ({
+      resolve: ({ budget, request, server }) => ({
+        spend: <Answer>(work: () => Promise<Answer> | Answer): Promise<Answer> => {
+          const token = checkedRequests.get(request)?.token;
+          const caller = { request, address: addressOf(request, server), ...(token && { token }) };
+          return budget.spend(cost, caller, work);
+        },
+      }),
+    }),
+  });
+
+type Singleton = {
+  decorator: ServerParts;
+  store: Record<never, never>;
+  derive: Record<never, never>;
+  resolve: Record<never, never>;
+};
 
 const bearerForm = /^bearer +([^\s,]+)$/i;
 

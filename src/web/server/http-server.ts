@@ -10,9 +10,10 @@ import { Attempts, Authorization, networkOf, TokenUses } from "./authorization.t
 import { Budget } from "./caller-budget.ts";
 import { boundsWithin, ClientConnections } from "./client-connections.ts";
 import {
-  type App,
   addressOf,
+  appAt,
   appOf,
+  type MakeRefusalPage,
   makeRoutable,
   pathIn,
   type RefusalPage,
@@ -89,7 +90,7 @@ export async function startServer(
     listen: { hostname: string; port: number };
     realm: string;
     tls?: { certificate: string; key: string };
-    apps: readonly App[];
+    apps: readonly AnyElysia[];
     /** The size of the machine, which the budget of each caller is made for. */
     scale?: MachineScale;
     /** Names of the settings; absent: as in a gateway's configuration. */
@@ -115,21 +116,23 @@ export async function startServer(
   const outages = new StoreOutages({ clock, log });
   const crowding = new Crowding({ clock });
   const refusalPages = new RecentlyUsed<RefusalPage>({ weight_max: refusal_pages_bytes_max });
-  const logOf = new Map(apps.map(({ name }) => [name, options.log.named(name)]));
+  const logOf = new Map(apps.map(({ config: { name = "" } }) => [name, options.log.named(name)]));
   const refuse: Refuse = async (thrown, request) => {
-    const app = apps.find(({ prefix }) => request.path.startsWith(prefix));
+    const app = appAt(apps, request.path);
     // Whoever asks again at once, whatever is answered, would keep the server busy with refusals.
     if (thrown instanceof HttpError && thrown.body.code === errorTable.budget_spent.code)
       await new Promise<void>((resolve) => clock.after(refusal_ms, resolve));
-    const refusal = refusalOf(thrown, request, { log: logOf.get(app?.name ?? "") ?? log, outages, crowding });
-    if (app?.refusalPage === undefined || !request.accept?.includes("text/html")) return refusal;
-    return asPage(refusal, app as Required<App>, refusalPages).catch((fault) => {
+    const appLog = logOf.get(app?.config.name ?? "") ?? log;
+    const refusal = refusalOf(thrown, request, { log: appLog, outages, crowding });
+    const make: MakeRefusalPage | undefined = app?.decorator.refusalPage;
+    if (make === undefined || !request.accept?.includes("text/html")) return refusal;
+    return asPage(refusal, make, refusalPages).catch((fault) => {
       log.warn(`the page of a refusal could not be made: ${messageOf(fault)}`);
       return refusal;
     });
   };
   const budget = new Budget({ clock, scale });
-  const app = appOf(apps, { context: { authorization, budget, clock }, refuse });
+  const app = appOf(apps, { parts: { authorization, budget, clock }, refuse });
   const tls = files && (await readTls(files, { clock, log, settings }));
   const within = boundsWithin(bounds.connections_max);
   const requests_max = Math.min(bounds.requests_max, within.connections_max);
@@ -138,7 +141,10 @@ export async function startServer(
     ...bounds,
     ...address,
     tls,
-    body_bytes_max: Math.max(bounds.body_bytes_max, ...apps.map(({ body_bytes_max = 0 }) => body_bytes_max)),
+    body_bytes_max: Math.max(
+      bounds.body_bytes_max,
+      ...apps.map(({ config }) => config.serve?.maxRequestBodySize ?? 0),
+    ),
     settings,
     fetch: admission(app, { bounds: { ...bounds, requests_max }, connections, refuse, outages }),
   });
@@ -154,7 +160,7 @@ export async function startServer(
     connectionsClosed: () => connections.closed,
     requestsRefused: () => crowding.refused,
     stop: () => {
-      for (const { stop: end } of apps) end?.();
+      for (const { fn: end } of app.event.stop ?? []) end(app);
       stopped ??= stop({ server, connections, clock, uses, stop_ms: bounds.stop_ms });
       return stopped;
     },
@@ -210,7 +216,7 @@ function admission(
 /** A refusal as a browser shows it. */
 async function asPage(
   refusal: Response,
-  { refusalPage }: Pick<Required<App>, "refusalPage">,
+  make: MakeRefusalPage,
   known: RecentlyUsed<RefusalPage>,
 ): Promise<Response> {
   const { message, code } = (await refusal.clone().json()) as ErrorRecord;
@@ -220,7 +226,7 @@ async function asPage(
   const name = `${code} ${after} ${message}`;
   let page = known.get(name);
   if (page === undefined) {
-    page = await refusalPage({
+    page = await make({
       status,
       message,
       busy,

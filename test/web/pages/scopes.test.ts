@@ -111,7 +111,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
 
 test.each(["gateway", "central"] as const)("every route of the pages of a %s has a row", (role) => {
   const site = { role, store: {}, ...(role === "gateway" && { walk: {} }) } as unknown as Site;
-  const { routes } = dashboardApp(site).routes({} as never);
+  const { routes } = dashboardApp(site);
   const missing = routes
     .map(({ method, path }) => `${method} ${path}`)
     .filter((route) => rows[route] === undefined);

@@ -69,7 +69,7 @@ export class SimulatedCentral implements Answering {
       const refuse: Refuse = (thrown, request) => refusalOf(thrown, request, { log, outages, crowding });
       const { app } = receiverOf({ store, clock, version: "0", log });
       const all = appOf([app], {
-        context: { authorization, budget: new Budget({ clock, scale: "central" }), clock },
+        parts: { authorization, budget: new Budget({ clock, scale: "central" }), clock },
         refuse,
       });
       this.answer = async (request) => {
