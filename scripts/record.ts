@@ -1,9 +1,9 @@
 /**
- * Runs a soak or a benchmark, and puts the table that it prints at its end into the document that has a place for it
+ * Runs a trial or a benchmark, and puts the table that it prints at its end into the document that has a place for it
  *
- *   ./scripts/soak NAME … --record
+ *   ./scripts/trials NAME … --record
  *
- * A place begins with `<!-- figures of soak NAME -->`, or `soak NAME OPTION…` where one program answers several questions, and ends
+ * A place begins with `<!-- figures of trials NAME -->`, or `trials NAME OPTION…` where one program answers several questions, and ends
  * with `<!-- end of figures -->`. Lines of the output that begin with `|` are the table.
  */
 import { availableParallelism, cpus, release, totalmem } from "node:os";
@@ -12,9 +12,9 @@ import { join } from "node:path";
 const root = join(import.meta.dir, "..");
 const documents = ["docs/performance.md", "docs/reliability.md"];
 
-/** A run of a soak or a benchmark, as it is told beside its figures. */
+/** A run of a trial or a benchmark, as it is told beside its figures. */
 export interface Run {
-  /** `soak life --seeds 1..500`, as it was called. */
+  /** `trials life --seeds 1..500`, as it was called. */
   command: string;
   /** Its table, in Markdown. */
   table: string[];

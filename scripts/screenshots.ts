@@ -6,8 +6,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
-import { Site } from "../test/shipped/front-door.ts";
-import { chromiumPath, noChromium, TestBrowser } from "../test/web/pages/browser.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../testbed/browser.ts";
+import { Site } from "../testbed/front-door.ts";
 
 /** A picture of the upper part of a page, in pixels of CSS. */
 interface Picture {

@@ -1,6 +1,6 @@
 import { setDefaultTimeout } from "bun:test";
 import { plugin } from "bun";
-import { nightly } from "./nightly.ts";
+import { nightly } from "../testbed/nightly.ts";
 
 /** The one limit of time of all tests: it ends a test that hangs, and no other, also on a busy or an emulated machine. */
 const test_ms_max = nightly ? 3_600_000 : 600_000;

@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import { repositoryFiles, root } from "../../test/tidy/source.ts";
+import { repositoryFiles, root } from "../../testbed/source-files.ts";
 import type { Disk } from "./disk.ts";
 import { run } from "./tools.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SimulatorProcess } from "../../test/shipped/simulator.ts";
+import { SimulatorProcess } from "../../testbed/simulator-process.ts";
 import { makeDisk } from "./disk.ts";
 import { boot } from "./machine.ts";
 import { requireTools, run } from "./tools.ts";

@@ -8,7 +8,7 @@
  */
 import { parseArgs } from "node:util";
 import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
-import { eventually } from "../../test/shipped/front-door.ts";
+import { eventually } from "../../testbed/front-door.ts";
 import { Report } from "./api/report.ts";
 import { StickHome, usage } from "./stick/home.ts";
 

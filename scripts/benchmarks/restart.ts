@@ -11,7 +11,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Site } from "../../test/shipped/front-door.ts";
+import { Site } from "../../testbed/front-door.ts";
 import { figuresText } from "../figures.ts";
 import { addressOf, madeData, nameOf } from "./api/data.ts";
 import { quantile } from "./api/report.ts";

@@ -10,7 +10,7 @@ import * as pty from "../../drivers/wire/pty.ts";
 import * as kernelClock from "../../src/base/clock.ts";
 import * as service from "../../src/cli/serving.ts";
 import * as sockets from "../../src/web/server/client-connections.ts";
-import { root, sourceFiles } from "../tidy/source.ts";
+import { root, sourceFiles } from "../../testbed/source-files.ts";
 import { type Headers, headers, type Processor, valuesOn } from "./table.ts";
 
 const here = process.arch as Processor;

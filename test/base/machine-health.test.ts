@@ -13,8 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isHot, isPowerLow, isWorn, machineHealth, PowerWatch } from "../../src/base/machine-health.ts";
-import { SimulatedMachine } from "../fakes/simulated-machine.ts";
-import { Site } from "../shipped/front-door.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { SimulatedMachine } from "../../testbed/simulated-machine.ts";
 
 let root: string;
 beforeEach(() => {

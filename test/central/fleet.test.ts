@@ -10,9 +10,9 @@ import { givenNamesBytes, givenNamesFile } from "../../src/store/inventory/given
 import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
 import type { GatewayReport } from "../../src/transfer/protocol.ts";
 import { needsVisit, toBring, whyOf } from "../../src/web/pages/home/home-needs.ts";
+import { item, keptLog, sensor, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
+import { SimulatedGateway, wellReport } from "../../testbed/simulated-gateway.ts";
 import { events, take } from "../store/central-sample.ts";
-import { item, keptLog, sensor, start_ms, temporaryDirectory } from "../store/sample.ts";
-import { SimulatedGateway, wellReport } from "../store/simulated-gateway.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let store: CentralStore;

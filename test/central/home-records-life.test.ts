@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sensor, start_ms } from "../../testbed/sample.ts";
 import { LostBox, numbers } from "../cli/lost-box.ts";
-import { sensor, start_ms } from "../store/sample.ts";
 
 let box: LostBox;
 beforeEach(async () => {

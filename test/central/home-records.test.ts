@@ -8,10 +8,10 @@ import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ImportedRecord } from "../../src/store/inventory/record-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
 import { openStoreBeside, openUploadStore } from "../../src/store/sqlite/open-store.ts";
+import { item, keptLog, temporaryDirectory } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { everything, itemOf, markOf, ofHome, recordOf } from "../domain/records/marked-home.ts";
 import { events } from "../store/central-sample.ts";
-import { item, keptLog, temporaryDirectory } from "../store/sample.ts";
-import { SimulatedGateway } from "../store/simulated-gateway.ts";
 
 const clock = new SystemClock();
 

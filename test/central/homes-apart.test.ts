@@ -5,10 +5,10 @@ import type { Device, Reading } from "../../src/domain/reading.ts";
 import { mintToken } from "../../src/domain/token.ts";
 import { decodeBatch } from "../../src/transfer/batch-codec.ts";
 import { positionHeader, syncPath } from "../../src/transfer/protocol.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { postgresServer } from "../../testbed/postgres/server.ts";
+import { reading, sensor, sensorEvent } from "../../testbed/sample.ts";
 import { type Home, Programme } from "../gateway/uploader/programme.ts";
-import { Site } from "../shipped/front-door.ts";
-import { postgresServer } from "../store/postgres/server.ts";
-import { reading, sensor, sensorEvent } from "../store/sample.ts";
 
 /** Heard in both homes, and by the inventory in 13; heard in both, and in no inventory; one of each home's own. */
 const [hall, unlisted, own12, own13] = [sensor(1), sensor(2), sensor(120), sensor(130)];

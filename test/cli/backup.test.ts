@@ -6,8 +6,8 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { checkFiles, readManifest } from "../../src/cli/backup/backup-files.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
-import { eventually, Site } from "../shipped/front-door.ts";
-import { keptLog, sensor, sensorEvent, start_ms } from "../store/sample.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
+import { keptLog, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 
 let site: Site;
 let into: string;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { download } from "../../src/export/download.ts";
+import { Site } from "../../testbed/front-door.ts";
 import { encoded } from "../central/receiver/receiving.ts";
 import {
   gatewayOf,
@@ -13,7 +14,6 @@ import {
   programme,
 } from "../domain/records/marked-programme.ts";
 import { downloadOptions } from "../export/options.ts";
-import { Site } from "../shipped/front-door.ts";
 
 const { a, b } = homes;
 const site = new Site();

@@ -3,7 +3,7 @@
  * third to the fourth, and so is the counter of one device, then says so and stays until it is killed.
  */
 
-import { sensor, sensorEvent, start_ms } from "../store/sample.ts";
+import { sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import { openBox } from "./box-store.ts";
 
 const [directory = "", home, first, last] = process.argv.slice(2);

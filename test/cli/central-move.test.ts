@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { openCentral } from "../../src/cli/store-place.ts";
-import { type AccountTokens, accountOf, differences } from "../shipped/central-account.ts";
-import { Site } from "../shipped/front-door.ts";
+import { type AccountTokens, accountOf, differences } from "../../testbed/central-account.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { postgresServer } from "../../testbed/postgres/server.ts";
+import { below, keptLog, seeded } from "../../testbed/sample.ts";
 import { fillCentral } from "../store/move/filled-central.ts";
 import { filled, moved } from "../store/move/moving.ts";
-import { postgresServer } from "../store/postgres/server.ts";
-import { below, keptLog, seeded } from "../store/sample.ts";
 
 let site: Site;
 beforeEach(() => {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type LintelProcess, Site } from "../../testbed/front-door.ts";
+import { postgresServer } from "../../testbed/postgres/server.ts";
+import { sensor } from "../../testbed/sample.ts";
 import { encoded, gatewayOf } from "../central/receiver/receiving.ts";
-import { type LintelProcess, Site } from "../shipped/front-door.ts";
-import { postgresServer } from "../store/postgres/server.ts";
-import { sensor } from "../store/sample.ts";
 
 let site: Site;
 beforeEach(() => {

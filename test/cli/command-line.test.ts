@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import packageFile from "../../package.json" with { type: "json" };
-import { lintel, Site } from "../shipped/front-door.ts";
+import { lintel, Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { serviceFindings } from "../../src/cli/doctor/system-checks.ts";
-import { eventually, Site } from "../shipped/front-door.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

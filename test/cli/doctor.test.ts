@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
-import { Site } from "../shipped/front-door.ts";
+import { Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

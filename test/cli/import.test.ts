@@ -4,9 +4,9 @@ import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
+import { keptLog } from "../../testbed/sample.ts";
 import { event, sensor } from "../export/filled.ts";
-import { eventually, Site } from "../shipped/front-door.ts";
-import { keptLog } from "../store/sample.ts";
 
 let site: Site;
 beforeEach(() => {

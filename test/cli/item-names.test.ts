@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { eventually, Site } from "../shipped/front-door.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
 import { LostBox } from "./lost-box.ts";
 
 const site = new Site();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SystemClock } from "../../src/base/clock.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
-import { Site } from "../shipped/front-door.ts";
-import { keptLog, sensor, start_ms } from "../store/sample.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { keptLog, sensor, start_ms } from "../../testbed/sample.ts";
 
 const site = new Site();
 const name = "wirelesssensor-000d6f0005a10001";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LintelProcess, RunningServer, Site } from "../shipped/front-door.ts";
+import { type LintelProcess, RunningServer, Site } from "../../testbed/front-door.ts";
 
 const boxProgram = join(import.meta.dir, "box-process.ts");
 

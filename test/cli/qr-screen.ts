@@ -1,5 +1,5 @@
 import jsQR from "jsqr";
-import type { Site } from "../shipped/front-door.ts";
+import type { Site } from "../../testbed/front-door.ts";
 
 /** A terminal that a command is run on. */
 export interface Screen {

@@ -3,10 +3,10 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Item } from "../../src/domain/records/item.ts";
-import { Site } from "../shipped/front-door.ts";
-import { sensor, sensorEvent, start_ms } from "../store/sample.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
+import { databaseOf, openGateway } from "../../testbed/sqlite/opening.ts";
 import { cardsAllowed, mountCard, mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
-import { databaseOf, openGateway } from "../store/sqlite/opening.ts";
 
 let site: Site;
 beforeEach(() => {

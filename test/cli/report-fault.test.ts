@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { programWords, Scrub } from "../../src/cli/fault-report/scrub.ts";
-import { Site } from "../shipped/front-door.ts";
+import { Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

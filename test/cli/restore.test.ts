@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { readManifest } from "../../src/cli/backup/backup-files.ts";
-import { eventually } from "../shipped/front-door.ts";
+import { eventually } from "../../testbed/front-door.ts";
 import { LostBox, numbers } from "./lost-box.ts";
 
 let box: LostBox;

@@ -3,11 +3,11 @@ import { X509Certificate } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
+import { type LintelProcess, type RunningServer, Site } from "../../testbed/front-door.ts";
+import { postgresServer } from "../../testbed/postgres/server.ts";
+import { keptLog } from "../../testbed/sample.ts";
 import { TravellingClock } from "../drivers/travelling-clock.ts";
 import { daysOfEvents } from "../gateway/uploader/programme.ts";
-import { type LintelProcess, type RunningServer, Site } from "../shipped/front-door.ts";
-import { postgresServer } from "../store/postgres/server.ts";
-import { keptLog } from "../store/sample.ts";
 
 let site: Site;
 beforeEach(() => {

@@ -17,7 +17,7 @@ import { drivers } from "../../drivers/index.ts";
 import { pluggedIn } from "../../src/cli/serial-ports.ts";
 import { configurationText } from "../../src/cli/setup/configuration-text.ts";
 import { readHomeFile } from "../../src/cli/setup/home-file.ts";
-import { lintel, Site } from "../shipped/front-door.ts";
+import { lintel, Site } from "../../testbed/front-door.ts";
 
 let site: Site;
 let file: string;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
-import { eventually, Site } from "../shipped/front-door.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
 
 let site: Site;
 let config: string;

@@ -5,7 +5,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { defaultInterface, hostInNetwork } from "../../src/web/server/self-signed.ts";
 import { issueCertificate } from "../../src/web/server/tls-certificate.ts";
-import { type RunningServer, Site } from "../shipped/front-door.ts";
+import { type RunningServer, Site } from "../../testbed/front-door.ts";
 import { onScreen, qrLines, readQr } from "./qr-screen.ts";
 
 const site = new Site();

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pc from "picocolors";
 import { fold, table } from "../../src/cli/terminal-text.ts";
+import { Site } from "../../testbed/front-door.ts";
 import { makeMonth } from "../demo/month.ts";
-import { Site } from "../shipped/front-door.ts";
 
 const plain = pc.createColors(false);
 /** As long as an item's name may well be. */

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Coverage, Lintel } from "../../clients/typescript/client.ts";
 import { formatNames } from "../../src/export/table-file.ts";
-import { Site } from "../shipped/front-door.ts";
+import { Site } from "../../testbed/front-door.ts";
 
 const clients = join(import.meta.dir, "../../clients");
 const site = new Site();

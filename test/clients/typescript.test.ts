@@ -6,8 +6,8 @@ import { Lintel, LintelError } from "../../clients/typescript/client.ts";
 import { generatedFiles } from "../../scripts/generate-clients.ts";
 import { kindNames } from "../../src/domain/kinds.ts";
 import { seriesNames, seriesOf } from "../../src/domain/series.ts";
+import { now_ms, type Serving, serve } from "../../testbed/serving.ts";
 import { allOf, event, oneOfEach, sensor } from "../export/filled.ts";
-import { now_ms, type Serving, serve } from "../web/api/serving.ts";
 
 const root = join(import.meta.dir, "../..");
 let serving: Serving;

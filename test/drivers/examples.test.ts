@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Clock, Moment } from "../../src/base/clock.ts";
 import { faultOfGap, faultOfReading } from "../../src/gateway/ingest/validity.ts";
-import { bytesOf, exampleSets } from "./example-sets.ts";
-import { RecordingHost, temporaryDirectory } from "./recording-host.ts";
+import { bytesOf, exampleSets } from "../../testbed/example-sets.ts";
+import { RecordingHost, temporaryDirectory } from "../../testbed/recording-host.ts";
 
 /** A clock on which nothing happens but one moment. */
 function clockAt(moment: Moment): Clock {

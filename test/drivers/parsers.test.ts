@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { fuzz } from "./fuzzing.ts";
-import { numbers } from "./numbers.ts";
-import { messageParsers, streamParsers } from "./parsers.ts";
+import { fuzz } from "../../scripts/trial-programs/with-source/fuzz/fuzzing.ts";
+import { messageParsers, streamParsers } from "../../scripts/trial-programs/with-source/fuzz/parsers.ts";
+import { numbers } from "../../testbed/numbers.ts";
 
 for (const { name, samples, recovers, open } of streamParsers) {
   describe(name, () => {
@@ -72,7 +72,7 @@ for (const { name, samples, parse } of messageParsers) {
   });
 }
 
-test("50,000 mutated frames over all parsers: no crash, no growth; ./scripts/soak fuzz tries ten million", async () => {
+test("50,000 mutated frames over all parsers: no crash, no growth; ./scripts/trials fuzz tries ten million", async () => {
   const { frames, taken, held_most, heap_first, heap_last } = await fuzz({
     seed: Number(process.env["LINTEL_TEST_SEED"] ?? 1),
     frames: 50_000,

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { PillboxDriver } from "../../drivers/pillbox/driver.ts";
 import { WatchDriver } from "../../drivers/watch/driver.ts";
-import { SimulatorProcess } from "../shipped/simulator.ts";
-import { RecordingHost, temporaryDirectory } from "./recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../testbed/recording-host.ts";
+import { SimulatorProcess } from "../../testbed/simulator-process.ts";
 
 test("a simulated bridge in a process of its own is polled, and obeys", async () => {
   const directory = temporaryDirectory();

@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checksumOf } from "../../src/export/package/package-contents.ts";
 import { Pseudonyms } from "../../src/export/pseudonyms.ts";
-import { homeReadings } from "../gateway/uploader/home-readings.ts";
-import { Site } from "../shipped/front-door.ts";
-import { seeded } from "../store/sample.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { homeReadings } from "../../testbed/home-readings.ts";
+import { seeded } from "../../testbed/sample.ts";
 import { key, Places, placeNames } from "./places.ts";
 
 const site = new Site();

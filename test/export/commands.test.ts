@@ -8,9 +8,9 @@ import { formatNames } from "../../src/export/table-file.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import type { ArrivalsRequest, Store } from "../../src/store/store.ts";
-import { Site } from "../shipped/front-door.ts";
-import { fill } from "../web/api/programme.ts";
-import { type Api, startApi } from "../web/api/starting.ts";
+import { type Api, startApi } from "../../testbed/api-server.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { fill } from "../../testbed/programme.ts";
 import { event, linesOf, oneOfEach, sensor } from "./filled.ts";
 
 const site = new Site();

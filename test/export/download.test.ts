@@ -12,9 +12,9 @@ import { columnsOfSeries } from "../../src/export/columns.ts";
 import { type DownloadOptions, download } from "../../src/export/download.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import type { ArrivalsRequest, Store } from "../../src/store/store.ts";
+import { startApi } from "../../testbed/api-server.ts";
+import { now_ms, type Serving, serve } from "../../testbed/serving.ts";
 import { mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
-import { now_ms, type Serving, serve } from "../web/api/serving.ts";
-import { startApi } from "../web/api/starting.ts";
 import { allOf, event, linesOf, oneOfEach, sensor, timeFields } from "./filled.ts";
 import { downloadOptions } from "./options.ts";
 

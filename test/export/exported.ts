@@ -4,8 +4,8 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { lineLog } from "../../src/base/log.ts";
 import { type Format, formatNames } from "../../src/export/table-file.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
-import { Site } from "../shipped/front-door.ts";
-import { fill } from "../web/api/programme.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { fill } from "../../testbed/programme.ts";
 import { event, oneOfEach, sensor } from "./filled.ts";
 
 /** Types of fields, as `datapackage.json` has them. */

@@ -1,7 +1,7 @@
 import type { Device, Reading } from "../../src/domain/reading.ts";
 import { type SeriesName, seriesOf, type Value } from "../../src/domain/series.ts";
 import type { ReadingPosition, Store } from "../../src/store/store.ts";
-import { reading } from "../web/api/serving.ts";
+import { reading } from "../../testbed/serving.ts";
 
 /** A wireless sensor of the tests. */
 export function sensor(index: number): Device {

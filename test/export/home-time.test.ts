@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { lineLog } from "../../src/base/log.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
-import { Site } from "../shipped/front-door.ts";
+import { type Api, startApi } from "../../testbed/api-server.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { items, programme } from "../../testbed/programme.ts";
+import { item, start_ms as sample_ms } from "../../testbed/sample.ts";
+import { reading } from "../../testbed/serving.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { events, stay, take } from "../store/central-sample.ts";
-import { item, start_ms as sample_ms } from "../store/sample.ts";
-import { SimulatedGateway } from "../store/simulated-gateway.ts";
 import { temporaryCentral } from "../store/sqlite/temporary-central.ts";
-import { items, programme } from "../web/api/programme.ts";
-import { reading } from "../web/api/serving.ts";
-import { type Api, startApi } from "../web/api/starting.ts";
 
 /** Where two sensors live: the clocks of one place go back on the day that is asked for, those of the other did a week before. */
 const zones = { wall: "America/Los_Angeles", "Tür/ü %?": "Europe/Berlin" } as const;

@@ -11,7 +11,7 @@ import { type DownloadOptions, download } from "../../src/export/download.ts";
 import { Pseudonyms } from "../../src/export/pseudonyms.ts";
 import { standardNames } from "../../src/export/standards/standards.ts";
 import { formatNames } from "../../src/export/table-file.ts";
-import { now_ms, reading, type Serving, serve } from "../web/api/serving.ts";
+import { now_ms, reading, type Serving, serve } from "../../testbed/serving.ts";
 import { pillbox, sensor } from "./filled.ts";
 import { downloadOptions } from "./options.ts";
 

@@ -3,8 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { SystemClock } from "../../src/base/clock.ts";
 import { InterfaceClient, type InterfaceOptions, nextQuery } from "../../src/export/interface-client.ts";
 import { retryAfter_ms, retryAfter_ms_max, retryDelay_ms } from "../../src/web/client/http-client.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 import { answeringServers } from "../fakes/answering-servers.ts";
-import { SettableClock } from "../web/api/settable-clock.ts";
 
 const { answering } = answeringServers();
 

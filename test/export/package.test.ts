@@ -6,8 +6,8 @@ import { parquetReadObjects } from "hyparquet";
 import { coverageReasons } from "../../src/domain/coverage-record.ts";
 import { type DownloadOptions, download } from "../../src/export/download.ts";
 import { formatNames } from "../../src/export/table-file.ts";
-import { fill } from "../web/api/programme.ts";
-import { now_ms, type Serving, serve } from "../web/api/serving.ts";
+import { fill } from "../../testbed/programme.ts";
+import { now_ms, type Serving, serve } from "../../testbed/serving.ts";
 import { event, oneOfEach, scale, sensor, watch } from "./filled.ts";
 import { downloadOptions } from "./options.ts";
 

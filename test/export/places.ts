@@ -12,10 +12,10 @@ import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { type Api, startApi } from "../../testbed/api-server.ts";
+import { item, keptLog, sensor } from "../../testbed/sample.ts";
 import { temporaryCentral as postgresCentral } from "../store/postgres/temporary-central.ts";
-import { item, keptLog, sensor } from "../store/sample.ts";
 import { temporaryCentral as sqliteCentral } from "../store/sqlite/temporary-central.ts";
-import { type Api, startApi } from "../web/api/starting.ts";
 import { downloadOptions } from "./options.ts";
 
 export const placeNames = ["gateway", "sqlite", "postgres"] as const;

@@ -10,7 +10,7 @@ import { type DownloadOptions, download } from "../../src/export/download.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { now_ms, type Serving, serve } from "../web/api/serving.ts";
+import { now_ms, type Serving, serve } from "../../testbed/serving.ts";
 import { event, linesOf, sensor } from "./filled.ts";
 import { downloadOptions } from "./options.ts";
 

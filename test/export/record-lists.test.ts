@@ -18,8 +18,8 @@ import { type Downloaded, download } from "../../src/export/download.ts";
 import type { Format } from "../../src/export/table-file.ts";
 import type { LoneType, OwnedType } from "../../src/store/inventory/record-store.ts";
 import { endpoints } from "../../src/web/api/endpoints.ts";
-import { fill } from "../web/api/programme.ts";
-import { type Serving, serve } from "../web/api/serving.ts";
+import { fill } from "../../testbed/programme.ts";
+import { type Serving, serve } from "../../testbed/serving.ts";
 import { downloadOptions } from "./options.ts";
 
 let serving: Serving;

@@ -9,7 +9,7 @@ import { type Downloaded, download } from "../../src/export/download.ts";
 import type { StandardName } from "../../src/export/standards/standards.ts";
 import { absences } from "../../src/export/standards/write-standard.ts";
 import { importDocument } from "../../src/import/file-import.ts";
-import { now_ms, reading, type Serving, serve } from "../web/api/serving.ts";
+import { now_ms, reading, type Serving, serve } from "../../testbed/serving.ts";
 import { type DataPoint, faultsOf } from "./data-point-schemas.ts";
 import { event, oneOfEach, scale, sensor, watch } from "./filled.ts";
 import { downloadOptions } from "./options.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { mintToken } from "../../src/domain/token.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
-import { Site } from "../shipped/front-door.ts";
-import { keptLog } from "../store/sample.ts";
+import { startApi } from "../../testbed/api-server.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { keptLog } from "../../testbed/sample.ts";
 import { temporaryCentral } from "../store/sqlite/temporary-central.ts";
-import { startApi } from "../web/api/starting.ts";
 import { event, sensor } from "./filled.ts";
 
 const site = new Site();

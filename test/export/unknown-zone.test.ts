@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { lineLog } from "../../src/base/log.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
-import { Site } from "../shipped/front-door.ts";
-import { items, programme } from "../web/api/programme.ts";
-import { reading } from "../web/api/serving.ts";
-import { type Api, startApi } from "../web/api/starting.ts";
+import { type Api, startApi } from "../../testbed/api-server.ts";
+import { Site } from "../../testbed/front-door.ts";
+import { items, programme } from "../../testbed/programme.ts";
+import { reading } from "../../testbed/serving.ts";
 
 /** A store that an earlier version filled: home 12 has a word where a time zone should stand. */
 const site = new Site();

@@ -15,7 +15,7 @@ import { noConflict } from "../../src/gateway/ingest/device-identities.ts";
 import { Joining, type JoiningStep } from "../../src/gateway/joining/joining.ts";
 import { SetupVisit } from "../../src/gateway/joining/setup-visit.ts";
 import type { NameStore } from "../../src/store/inventory/given-names.ts";
-import { eventually } from "../shipped/front-door.ts";
+import { eventually } from "../../testbed/front-door.ts";
 
 const clock = new SystemClock();
 const device = {

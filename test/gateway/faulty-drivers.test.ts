@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { LintelProcess, Site } from "../shipped/front-door.ts";
+import { LintelProcess, Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

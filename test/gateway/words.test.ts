@@ -10,7 +10,7 @@ import type { Device } from "../../src/domain/reading.ts";
 import { mintToken } from "../../src/domain/token.ts";
 import { ControlClient } from "../../src/gateway/control-client.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
-import { keptLog } from "../store/sample.ts";
+import { keptLog } from "../../testbed/sample.ts";
 
 const data = mkdtempSync(join(tmpdir(), "lintel-words-"));
 afterAll(() => rmSync(data, { recursive: true }));

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { SystemClock } from "../../src/base/clock.ts";
 import { importFiles } from "../../src/import/file-import.ts";
 import { openGatewayStore, openStoreBeside } from "../../src/store/sqlite/open-store.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../store/sample.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
 
 test("an import beside a gateway that takes readings keeps its counts exact, adopted or merged", async () => {
   using directory = temporaryDirectory();

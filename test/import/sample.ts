@@ -7,7 +7,7 @@ import { faultText, ImportRefused } from "../../src/import/record-files.ts";
 import type { Imported } from "../../src/store/inventory/record-store.ts";
 import { openStoreBeside } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { keptLog } from "../store/sample.ts";
+import { keptLog } from "../../testbed/sample.ts";
 
 /** A store, and files to import into it; all removed at the end of the scope. */
 export class Programme implements AsyncDisposable {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { tlsFilesOf } from "../../src/web/server/self-signed.ts";
+import { keptLog } from "../../testbed/sample.ts";
+import { now_ms, type Serving, serve } from "../../testbed/serving.ts";
 import { allOf, event, sensor } from "../export/filled.ts";
-import { keptLog } from "../store/sample.ts";
-import { now_ms, type Serving, serve } from "../web/api/serving.ts";
 
 const root = join(import.meta.dir, "../..");
 const directory = mkdtempSync(join(tmpdir(), "lintel-quickstart-"));

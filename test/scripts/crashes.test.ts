@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { normalize } from "node:path";
 
-const soak = normalize(`${import.meta.dir}/../../scripts/soak`);
+const trial = normalize(`${import.meta.dir}/../../scripts/trials`);
 const compiler = Bun.which("cc");
-if (compiler === null) console.log("skipped: ./scripts/soak crashes needs cc");
+if (compiler === null) console.log("skipped: ./scripts/trials crashes needs cc");
 
 test.skipIf(compiler === null)(
   "each state that a power cut may leave on the disk of a home has what was acknowledged",
   () => {
     const words = ["crashes", "--states", "200", "gateway", "restore"];
-    const { stdout, exitCode } = Bun.spawnSync([soak, ...words], { stderr: "inherit" });
+    const { stdout, exitCode } = Bun.spawnSync([trial, ...words], { stderr: "inherit" });
     const out = stdout.toString();
     expect(out).toMatch(/^\| gateway \| \d{3} \| 100 \| 0 \|\n\| restore \| \d{2,3} \| 100 \| 0 \|$/m);
     expect(exitCode).toBe(0);

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { normalize } from "node:path";
 
-const soak = normalize(`${import.meta.dir}/../../scripts/soak`);
+const trial = normalize(`${import.meta.dir}/../../scripts/trials`);
 const compiler = Bun.which("cc");
-if (compiler === null) console.log("skipped: ./scripts/soak faults needs cc");
+if (compiler === null) console.log("skipped: ./scripts/trials faults needs cc");
 
 test.skipIf(compiler === null)(
   "calls that fail leave each part of the program healthy or clearly stopped, and a restart heals it",
@@ -32,6 +32,6 @@ test.skipIf(compiler === null)(
 );
 
 function ran(...words: string[]): { out: string; exitCode: number } {
-  const { stdout, exitCode } = Bun.spawnSync([soak, ...words], { stderr: "inherit" });
+  const { stdout, exitCode } = Bun.spawnSync([trial, ...words], { stderr: "inherit" });
   return { out: stdout.toString(), exitCode };
 }

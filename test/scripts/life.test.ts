@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { plant, plantedNames } from "../../scripts/soaks/with-source/life/planted.ts";
-import { Ground, LifeWorker } from "../../scripts/soaks/with-source/life/workers.ts";
-import { nightly } from "../nightly.ts";
+import { plant, plantedNames } from "../../scripts/trial-programs/with-source/life/planted.ts";
+import { Ground, LifeWorker } from "../../scripts/trial-programs/with-source/life/workers.ts";
+import { nightly } from "../../testbed/nightly.ts";
 
 /** 8 home-nights each. */
 const seeds_max = nightly ? 250 : 12;
 const workers_max = 2;
 const compiler = Bun.which("cc");
-if (compiler === null) console.log("skipped: the simulated disk of ./scripts/soak life needs cc");
+if (compiler === null) console.log("skipped: the simulated disk of ./scripts/trials life needs cc");
 
 test.skipIf(compiler === null)(
   "the nights of simulated homes break nothing that is promised, and a seed is the same life each time",
@@ -34,7 +34,7 @@ test.skipIf(compiler === null)(
   },
 );
 
-test("each planted fault of ./scripts/soak life still fits the source", () => {
+test("each planted fault of ./scripts/trials life still fits the source", () => {
   const names = plantedNames();
   expect(names.length).toBeGreaterThanOrEqual(32);
   for (const name of names) plant(name, join(import.meta.dir, "../.."), { check: true });

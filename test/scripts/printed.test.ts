@@ -2,13 +2,19 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { command, commandsOf, leftOut, type Printed, printed } from "../../scripts/soaks/boot/readme.ts";
+import {
+  command,
+  commandsOf,
+  leftOut,
+  type Printed,
+  printed,
+} from "../../scripts/trial-programs/boot/readme.ts";
 
-const soak = join(import.meta.dir, "../../scripts/soaks/boot");
+const trial = join(import.meta.dir, "../../scripts/trial-programs/boot");
 const names = Object.keys(printed) as Printed[];
 
 test.each(["README.md", "docs/install.md"])(
-  "every command of %s is run by the soak of a booted box",
+  "every command of %s is run by the trial of a booted box",
   (document) => {
     const run = names.filter((name) => printed[name][0] === document).map((name) => command(name));
     const missed = commandsOf(document).filter((line) => !(line in leftOut) && !run.includes(line));
@@ -16,7 +22,7 @@ test.each(["README.md", "docs/install.md"])(
   },
 );
 
-test("what the soak runs is printed where it says, once", () => {
+test("what the trial runs is printed where it says, once", () => {
   for (const name of names) expect(command(name)).toStartWith(printed[name][2]);
 });
 
@@ -28,8 +34,8 @@ test("what it leaves out is printed there", () => {
   ).toEqual([]);
 });
 
-test("a step of the soak asks for each of them", () => {
-  const steps = [...new Glob("*.ts").scanSync(soak)].filter((file) => file !== "readme.ts");
-  const text = steps.map((file) => readFileSync(join(soak, file), "utf8")).join("\n");
+test("a step of the trial asks for each of them", () => {
+  const steps = [...new Glob("*.ts").scanSync(trial)].filter((file) => file !== "readme.ts");
+  const text = steps.map((file) => readFileSync(join(trial, file), "utf8")).join("\n");
   expect(names.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });

@@ -4,19 +4,19 @@ import { type Run, withFigures } from "../../scripts/record.ts";
 
 const document = `# Title
 
-<!-- figures of soak life --seeds -->
+<!-- figures of trials life --seeds -->
 | old |
 
-\`./scripts/soak life --seeds 1..2\`: once.
+\`./scripts/trials life --seeds 1..2\`: once.
 <!-- end of figures -->
 
 Between.
 
-<!-- figures of soak life --planted -->
+<!-- figures of trials life --planted -->
 <!-- end of figures -->
 `;
 const run: Run = {
-  command: "soak life --planted",
+  command: "trials life --planted",
   table: ["| patch | $& minutes |", "| --- | --- |", "| one | 0.4 |"],
   exitCode: 0,
   interrupted: false,
@@ -27,16 +27,16 @@ test("the table of a run takes the place of the one before, and nothing else cha
   const planted = withFigures(document, run);
   expect(planted).toBe(
     document.replace(
-      "<!-- figures of soak life --planted -->\n",
-      () => `<!-- figures of soak life --planted -->\n${run.table.join("\n")}\n
-\`./scripts/soak life --planted\`: 2026-11-23, 2 cores.\n`,
+      "<!-- figures of trials life --planted -->\n",
+      () => `<!-- figures of trials life --planted -->\n${run.table.join("\n")}\n
+\`./scripts/trials life --planted\`: 2026-11-23, 2 cores.\n`,
     ),
   );
   expect(withFigures(planted as string, run)).toBe(planted);
-  const seeds = withFigures(document, { ...run, command: "soak life --seeds 3..9", exitCode: 1 });
+  const seeds = withFigures(document, { ...run, command: "trials life --seeds 3..9", exitCode: 1 });
   expect(seeds).not.toContain("| old |");
   expect(seeds).toContain(
-    "`./scripts/soak life --seeds 3..9`: 2026-11-23, 2 cores. It ended with 1: not all of it holds.\n<!-- end",
+    "`./scripts/trials life --seeds 3..9`: 2026-11-23, 2 cores. It ended with 1: not all of it holds.\n<!-- end",
   );
   const interrupted = withFigures(document, { ...run, interrupted: true });
   expect(interrupted).toContain(
@@ -45,8 +45,8 @@ test("the table of a run takes the place of the one before, and nothing else cha
 });
 
 test("a run without a place is not put anywhere", () => {
-  expect(withFigures(document, { ...run, command: "soak life" })).toBeUndefined();
-  expect(withFigures(document, { ...run, command: "soak life --plantedly" })).toBeUndefined();
+  expect(withFigures(document, { ...run, command: "trials life" })).toBeUndefined();
+  expect(withFigures(document, { ...run, command: "trials life --plantedly" })).toBeUndefined();
 });
 
 test("each place of figures has a table, and the command that printed it", async () => {

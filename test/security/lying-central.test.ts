@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Site } from "../shipped/front-door.ts";
+import { Site } from "../../testbed/front-door.ts";
 
 /** A central server that lies to a gateway which uploads to it, and to a spare box that asks it for its home. */
 

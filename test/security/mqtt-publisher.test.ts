@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import mqtt from "mqtt";
-import { startBroker } from "../shipped/broker.ts";
-import { eventually, Site } from "../shipped/front-door.ts";
+import { startBroker } from "../../testbed/broker.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
 
 /** Somebody who may publish and subscribe to everything at the broker of a gateway. */
 

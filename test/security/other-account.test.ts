@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type RunningServer, Site } from "../shipped/front-door.ts";
+import { type RunningServer, Site } from "../../testbed/front-door.ts";
 
 /** Somebody who has another account on the box. Only root can take another account's place, so others skip this. */
 

@@ -6,7 +6,7 @@ import { AttachedDriver } from "../../src/gateway/attached-drivers.ts";
 import { button_seconds, Joining } from "../../src/gateway/joining/joining.ts";
 import { page_joining_seconds, SetupVisit } from "../../src/gateway/joining/setup-visit.ts";
 import type { NameStore } from "../../src/store/inventory/given-names.ts";
-import { SettableClock } from "../web/api/settable-clock.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 
 /** Joining with a driver that lets devices in, and a clock that the test moves. */
 function joiningHere() {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type RunningServer, Site } from "../shipped/front-door.ts";
+import { type RunningServer, Site } from "../../testbed/front-door.ts";
 
 /** Somebody between a reader and a gateway, who has every byte of both directions. */
 class Wiretap {

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
+import { eventually, type RunningServer, Site } from "../../testbed/front-door.ts";
 import {
   allowed,
   type Caller,

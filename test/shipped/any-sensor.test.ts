@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type SimulatedModel, simulatedModels } from "../../drivers/zigbee/simulator/models.ts";
-import { eventually, type LintelProcess, type RunningServer, Site } from "./front-door.ts";
-import type { SimulatorProcess } from "./simulator.ts";
+import { eventually, type LintelProcess, type RunningServer, Site } from "../../testbed/front-door.ts";
+import type { SimulatorProcess } from "../../testbed/simulator-process.ts";
 
 const models = Object.entries(simulatedModels as Readonly<Record<string, SimulatedModel>>).filter(
   ([, { says }]) => says !== undefined,

@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
-import { numbers } from "../drivers/numbers.ts";
-import { addPillBox, addScale } from "./ble-devices.ts";
-import { eventually, Site } from "./front-door.ts";
+import { addPillBox, addScale } from "../../testbed/ble-devices.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
+import { numbers } from "../../testbed/numbers.ts";
 
 const lives = 5;
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { deviceAddresses } from "./ble-devices.ts";
-import { eventually, Site } from "./front-door.ts";
+import { deviceAddresses } from "../../testbed/ble-devices.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

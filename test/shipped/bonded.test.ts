@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { deviceAddresses } from "./ble-devices.ts";
-import { eventually, LintelProcess, type RunningServer, Site } from "./front-door.ts";
+import { deviceAddresses } from "../../testbed/ble-devices.ts";
+import { eventually, LintelProcess, type RunningServer, Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 const children: Bun.Subprocess[] = [];

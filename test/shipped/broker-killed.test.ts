@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { numbers } from "../drivers/numbers.ts";
-import { mosquitto } from "./broker.ts";
-import { killAtRandom } from "./broker-killed.ts";
+import { killAtRandom } from "../../scripts/trial-programs/kills/broker-killed.ts";
+import { mosquitto } from "../../testbed/broker.ts";
+import { numbers } from "../../testbed/numbers.ts";
 
 // Needs a broker that keeps what it has on disk: apt-get install mosquitto.
 test.skipIf(mosquitto === null)(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type RunningServer, Site } from "./front-door.ts";
+import { type RunningServer, Site } from "../../testbed/front-door.ts";
 
 const openssl = Bun.which("openssl");
 const skipped = openssl === null ? " (skipped: no openssl here)" : "";

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { Site } from "./front-door.ts";
+import { Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
+import { eventually, type RunningServer } from "../../testbed/front-door.ts";
 import { LostBox } from "../cli/lost-box.ts";
-import { eventually, type RunningServer } from "./front-door.ts";
 
 async function listening(box: LostBox): Promise<RunningServer> {
   const gateway = await box.site.run();

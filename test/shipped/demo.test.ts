@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { eventually, type LintelProcess, type Ready, RunningServer, Site } from "../../testbed/front-door.ts";
 import { interruptedOnScreen, qrLines, readQr } from "../cli/qr-screen.ts";
-import { eventually, type LintelProcess, type Ready, RunningServer, Site } from "./front-door.ts";
 
 const sensors = [
   ...["bedroom", "bathroom", "kitchen", "living", "hall"].map((room) => `${room}-wall`),

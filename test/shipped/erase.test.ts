@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { postgresServer } from "../store/postgres/server.ts";
+import { postgresServer } from "../../testbed/postgres/server.ts";
 import { MarkedHomes, marksIn } from "./erasing.ts";
 
 let homes: MarkedHomes | undefined;

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type RunningServer, Site } from "./front-door.ts";
+import { type RunningServer, Site } from "../../testbed/front-door.ts";
 
 const boxProgram = join(import.meta.dir, "../cli/marked-box.ts");
 

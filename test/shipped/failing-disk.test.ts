@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { SimulatedBox } from "../../drivers/pillbox/simulator/box.ts";
 import { BridgeSimulator } from "../../drivers/pillbox/simulator/bridge.ts";
-import { eventually, lintel, Site } from "./front-door.ts";
-import { inHome } from "./uploading.ts";
+import { eventually, lintel, Site } from "../../testbed/front-door.ts";
+import { inHome } from "../../testbed/uploading.ts";
 
 // Writing beyond so many bytes of a file is refused to it, which SQLite tells as an error of the disk.
 const file_bytes_max = 64 * 1024;

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { eventually, lintel, Site } from "./front-door.ts";
+import { eventually, lintel, Site } from "../../testbed/front-door.ts";
 
 const namespaces = ["unshare", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "--mount", "--uts"];
 const layout = join(import.meta.dir, "../drivers/gpio/fake-sysfs.sh");

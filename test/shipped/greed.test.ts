@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { beset } from "./greed.ts";
+import { beset } from "../../scripts/trial-programs/hostile/greed.ts";
 
 const memory_mb_max = 160;
 

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { eventually, lintel, type RunningServer, Site } from "../../testbed/front-door.ts";
 import { Crowd } from "./crowd.ts";
-import { eventually, lintel, type RunningServer, Site } from "./front-door.ts";
 
 /** Files that the process may have open: the bound that many shells give. */
 const files_max = 1024;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startBroker, type TestBroker } from "./broker.ts";
-import { eventually, type RunningServer, Site } from "./front-door.ts";
-import { SimulatorProcess } from "./simulator.ts";
+import { startBroker, type TestBroker } from "../../testbed/broker.ts";
+import { eventually, type RunningServer, Site } from "../../testbed/front-door.ts";
+import { SimulatorProcess } from "../../testbed/simulator-process.ts";
 
 /** One sensor of each hub, as the simulator has them, with what it says when it is on. */
 const sensors = [

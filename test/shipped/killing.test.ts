@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { numbers } from "../drivers/numbers.ts";
-import { killAll, sensorFaults } from "./killing.ts";
+import { killAll, sensorFaults } from "../../scripts/trial-programs/kills/killing.ts";
+import { numbers } from "../../testbed/numbers.ts";
 
 test("gateway, uploads and central are killed at random, and nothing is lost, there twice or out of order at either end", async () => {
   const killings = await killAll({

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { eventually, Site } from "./front-door.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { lintel, Site } from "./front-door.ts";
+import { lintel, Site } from "../../testbed/front-door.ts";
 
 let site: Site;
 let central: string;

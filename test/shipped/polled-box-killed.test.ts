@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { SimulatedBox } from "../../drivers/pillbox/simulator/box.ts";
 import { BridgeSimulator } from "../../drivers/pillbox/simulator/bridge.ts";
-import { numbers } from "../drivers/numbers.ts";
-import { type RunningServer, Site } from "./front-door.ts";
+import { type RunningServer, Site } from "../../testbed/front-door.ts";
+import { numbers } from "../../testbed/numbers.ts";
 
 const hour_ms = 3_600_000;
 const mac = "c0:ff:ee:00:00:01";

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { eventually, Site } from "./front-door.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
 import { actingLines, onTerminal } from "./terminal-words.ts";
 
 const site = new Site();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Site } from "./front-door.ts";
+import { Site } from "../../testbed/front-door.ts";
 
 let site: Site;
 beforeEach(() => {

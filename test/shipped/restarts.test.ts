@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { faultsOf, restart } from "./restarting.ts";
+import { faultsOf, restart } from "../../scripts/trial-programs/kills/restarting.ts";
 
 test("what a sensor says from a gateway's first byte on is served, once, in order, through restarts by kill -9 and SIGTERM", async () => {
   const restarts = await restart(4);

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
+import { eventually, type RunningServer } from "../../testbed/front-door.ts";
 import { LostBox } from "../cli/lost-box.ts";
-import { eventually, type RunningServer } from "./front-door.ts";
 
 let box: LostBox;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Site } from "./front-door.ts";
+import { Site } from "../../testbed/front-door.ts";
 import { actingLines, onTerminal } from "./terminal-words.ts";
 
 const hostile = "=cmd|'/C calc'!A0\u001b[2J\u001b]0;own\u0007\r\n<3>all is lost\u009b31m\u202enedd\u2028ih";

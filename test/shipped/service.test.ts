@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { eventually, Site } from "../../testbed/front-door.ts";
 import { ServiceManager } from "../fakes/service-manager.ts";
-import { eventually, Site } from "./front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

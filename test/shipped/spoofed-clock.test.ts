@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, Site } from "./front-door.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
 
 const day_ms = 86_400_000;
 let site: Site;

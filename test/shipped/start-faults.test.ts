@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type RunningServer, Site } from "./front-door.ts";
+import { type RunningServer, Site } from "../../testbed/front-door.ts";
 
 // One gateway runs all the while: it holds a data directory and a port that the others want.
 const running = new Site();

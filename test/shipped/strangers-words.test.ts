@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, type RunningServer, Site } from "./front-door.ts";
+import { eventually, type RunningServer, Site } from "../../testbed/front-door.ts";
 import { acting, actingLines, onTerminal } from "./terminal-words.ts";
 
 /** Erases the screen, names the window, and is a formula. A sensor's interview has room for some 40 bytes of each. */

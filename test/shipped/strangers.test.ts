@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
-import { deviceAddresses } from "./ble-devices.ts";
-import { eventually, type RunningServer, Site } from "./front-door.ts";
-import { besiege } from "./siege.ts";
-import type { SimulatorProcess } from "./simulator.ts";
+import { besiege } from "../../scripts/trial-programs/hostile/siege.ts";
+import { deviceAddresses } from "../../testbed/ble-devices.ts";
+import { eventually, type RunningServer, Site } from "../../testbed/front-door.ts";
+import type { SimulatorProcess } from "../../testbed/simulator-process.ts";
 
 const { box } = deviceAddresses;
 const site = new Site();

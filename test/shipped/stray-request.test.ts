@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually, lintel, Site } from "./front-door.ts";
+import { eventually, lintel, Site } from "../../testbed/front-door.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "lintel-log-"));
 const log = join(directory, "log");

@@ -1,4 +1,4 @@
-import type { Site } from "./front-door.ts";
+import type { Site } from "../../testbed/front-door.ts";
 
 /** Characters that act on a terminal, in a log or on the order of letters. */
 export const acting = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\p{Cs}]/u;

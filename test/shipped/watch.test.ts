@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { eventually, Site } from "./front-door.ts";
-import { inHome } from "./uploading.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
+import { inHome } from "../../testbed/uploading.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { deviceAddresses } from "./ble-devices.ts";
-import { eventually, type RunningServer, Site } from "./front-door.ts";
+import { deviceAddresses } from "../../testbed/ble-devices.ts";
+import { eventually, type RunningServer, Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eventually, type RunningServer, Site } from "./front-door.ts";
-import type { SimulatorProcess } from "./simulator.ts";
+import { eventually, type RunningServer, Site } from "../../testbed/front-door.ts";
+import type { SimulatorProcess } from "../../testbed/simulator-process.ts";
 
 const site = new Site();
 let stick: SimulatorProcess;

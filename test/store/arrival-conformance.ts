@@ -3,8 +3,8 @@ import { clockQuality } from "../../src/base/clock.ts";
 import { clockWords } from "../../src/domain/reading.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import type { ArrivalPosition, ArrivalsRequest, PlacementPosition, Store } from "../../src/store/store.ts";
+import { below, item, reading, seeded, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import type { MakeStore } from "./make-store.ts";
-import { below, item, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** Tests of every store that is asked for readings in order of arrival. */
 export function arrivals(make: MakeStore): void {

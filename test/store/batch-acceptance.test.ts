@@ -8,8 +8,8 @@ import {
   type KnownSource,
 } from "../../src/store/central/batch-acceptance.ts";
 import { BatchRefused } from "../../src/store/central/central-store.ts";
-import { batchOf, columnsOf, type PlainBatch } from "./plain-batch.ts";
-import { sensor, start_ms } from "./sample.ts";
+import { batchOf, columnsOf, type PlainBatch } from "../../testbed/plain-batch.ts";
+import { sensor, start_ms } from "../../testbed/sample.ts";
 
 const sender = { home: 12, at_ms: start_ms };
 const clock = clockQuality.synchronised;

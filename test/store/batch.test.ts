@@ -16,7 +16,7 @@ import {
   valuesAt,
 } from "../../src/store/batch.ts";
 import { differencesOf, stampSchema, sumsOf, valueColumns } from "../../src/store/series/series-columns.ts";
-import { sensor } from "./sample.ts";
+import { sensor } from "../../testbed/sample.ts";
 
 const day = 20_000;
 

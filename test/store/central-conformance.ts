@@ -3,6 +3,8 @@ import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/do
 import type { BatchDevice } from "../../src/store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../src/store/central/central-store.ts";
 import { defaultQuotas, QuotaExceeded } from "../../src/store/exchange.ts";
+import { item, sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { homesDiffer } from "./central-homes.ts";
 import { everyPage } from "./central-pages.ts";
 import { reportsAgree } from "./central-reports.ts";
@@ -11,8 +13,6 @@ import { verifying } from "./central-verify.ts";
 import { coverageOfHomes } from "./coverage-conformance.ts";
 import { nightsAgree } from "./night-conformance.ts";
 import { overviewsAgree } from "./overview-conformance.ts";
-import { item, sensor, start_ms } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 import { thinnedOfHomes } from "./thinned-conformance.ts";
 
 /** Tests of every store of a central server, besides those of every store. */

@@ -6,10 +6,10 @@ import {
   backups_max,
   type HistoryPosition,
 } from "../../src/store/central/central-store.ts";
+import { plainOf } from "../../testbed/plain-batch.ts";
+import { item, sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, stay, take } from "./central-sample.ts";
-import { plainOf } from "./plain-batch.ts";
-import { item, sensor, start_ms } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of central with several homes. */
 export function homesDiffer(make: MakeCentral): void {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
+import { below, item, seeded, sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { type MakeCentral, stay, take } from "./central-sample.ts";
 import { anyRequest, span_s } from "./conformance.ts";
 import { PageOracle } from "./page-oracle.ts";
-import { below, item, seeded, sensor, start_ms } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Whatever arrives from several homes in whatever order and however often, central serves what sorting the stays of an item would. */
 export function everyPage(make: MakeCentral): void {

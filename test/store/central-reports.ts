@@ -4,9 +4,9 @@ import type { DeviceFacts } from "../../src/domain/device-facts.ts";
 import type { Kind } from "../../src/domain/kinds.ts";
 import { BatchRefused, type CentralStore } from "../../src/store/central/central-store.ts";
 import type { DeviceHealth } from "../../src/store/exchange.ts";
+import { item, sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { events, type MakeCentral, stay as stayed, take } from "./central-sample.ts";
-import { item, sensor, start_ms } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of the gateways' reports that central keeps. */
 export function reportsAgree(make: MakeCentral): void {

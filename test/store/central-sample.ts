@@ -4,8 +4,8 @@ import type { SeriesName, Value } from "../../src/domain/series.ts";
 import type { BatchDevice } from "../../src/store/batch.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ImportedRecord } from "../../src/store/inventory/record-store.ts";
-import { sensor, start_ms } from "./sample.ts";
-import type { SimulatedReading } from "./simulated-gateway.ts";
+import { sensor, start_ms } from "../../testbed/sample.ts";
+import type { SimulatedReading } from "../../testbed/simulated-gateway.ts";
 
 /** Asks a database behind the back of its store: parameters are `$1`, `$2` … */
 export type Ask = (text: string, given?: readonly (Value | Uint8Array)[]) => Promise<Record<string, Value>[]>;

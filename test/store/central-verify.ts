@@ -4,10 +4,10 @@ import { BatchRefused, type CentralStore, type Repaired } from "../../src/store/
 import type { DayDigest } from "../../src/store/exchange.ts";
 import type { DayReadings } from "../../src/store/gateway/upload-store.ts";
 import type { ArrivalPosition, Arrivals } from "../../src/store/store.ts";
+import { plainOf } from "../../testbed/plain-batch.ts";
+import { item, sensor, start_ms } from "../../testbed/sample.ts";
+import { dayOf, inDigestOrder, SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
-import { plainOf } from "./plain-batch.ts";
-import { item, sensor, start_ms } from "./sample.ts";
-import { dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of comparing central with a gateway, and of repairing it. */
 export function verifying(make: MakeCentral): void {

@@ -10,13 +10,13 @@ import {
   type SeriesRecord,
   type Token,
 } from "../../src/store/store.ts";
+import { below, reading, seeded, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import { arrivals } from "./arrival-conformance.ts";
 import { farPages } from "./far-pages.ts";
 import type { MakeStore } from "./make-store.ts";
 import { marks } from "./mark-conformance.ts";
 import { overviews } from "./overview-conformance.ts";
 import { PageOracle } from "./page-oracle.ts";
-import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 import { thinned } from "./thinned-conformance.ts";
 
 /** Tests of every store, on any database. */

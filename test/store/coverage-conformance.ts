@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { hour_ms } from "../../src/base/time.ts";
 import type { DeviceHealth } from "../../src/store/exchange.ts";
 import type { CoverageInterval } from "../../src/store/store.ts";
+import { item, sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { keyOf, type MakeCentral, stay, take } from "./central-sample.ts";
-import { item, sensor, start_ms } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of when devices were covered, as the stores of central answer it; times are hours. */
 export function coverageOfHomes(make: MakeCentral): void {

@@ -1,15 +1,19 @@
 import { expect, test } from "bun:test";
+import {
+  type Trial,
+  Trials,
+  trialText,
+} from "../../scripts/trial-programs/with-source/requests/random-requests.ts";
 import type { Device } from "../../src/domain/reading.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../src/domain/series.ts";
 import { mintToken, type Scope } from "../../src/domain/token.ts";
 import type { Store, Token } from "../../src/store/store.ts";
-import { items, knownOf, programme } from "../web/api/programme.ts";
-import { now_ms } from "../web/api/serving.ts";
-import { SettableClock } from "../web/api/settable-clock.ts";
-import type { Api } from "../web/api/starting.ts";
-import { type Trial, Trials, trialText } from "../web/api/trials.ts";
+import type { Api } from "../../testbed/api-server.ts";
+import { items, knownOf, programme } from "../../testbed/programme.ts";
+import { below, seeded } from "../../testbed/sample.ts";
+import { now_ms } from "../../testbed/serving.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 import { addTokens, anyReadings, openStores, type Stores, send, serveApi } from "./differential.ts";
-import { below, seeded } from "./sample.ts";
 
 test("of one home, gateway, central on SQLite and central on PostgreSQL answer random requests with the same bytes", async () => {
   const random = seeded(1);

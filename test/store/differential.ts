@@ -10,11 +10,11 @@ import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store, Token } from "../../src/store/store.ts";
 import { decodeBatch, encodeBatch } from "../../src/transfer/batch-codec.ts";
-import { now_ms } from "../web/api/serving.ts";
-import { SettableClock } from "../web/api/settable-clock.ts";
-import { type Api, startApi } from "../web/api/starting.ts";
+import { type Api, startApi } from "../../testbed/api-server.ts";
+import { below, keptLog, temporaryDirectory } from "../../testbed/sample.ts";
+import { now_ms } from "../../testbed/serving.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 import { temporaryCentral } from "./postgres/temporary-central.ts";
-import { below, keptLog, temporaryDirectory } from "./sample.ts";
 
 /** The store of a gateway in a home, with what its uploader sees of it. */
 export interface HomeGateway {

@@ -4,9 +4,9 @@ import type { RecordType } from "../../src/domain/records/record-table.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ErasureTarget } from "../../src/store/erasure.ts";
 import { givenNamesBytes, givenNamesFile } from "../../src/store/inventory/given-names.ts";
+import { item, sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { all, events, eventsOf, keyOf, numbers, stay, take } from "./central-sample.ts";
-import { item, sensor, start_ms } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 const start_s = start_ms / 1000;
 const id = "0123456789abcdef".repeat(2);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { PageRequest } from "../../src/store/store.ts";
+import { sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import type { MakeStore } from "./make-store.ts";
-import { sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** Pages beyond the tail of readings that no span counts. */
 export function farPages(make: MakeStore): void {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { PageRequest, Store } from "../../src/store/store.ts";
+import { sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import type { MakeStore } from "./make-store.ts";
-import { sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** Tests of the marks that pages have at every store. */
 export function marks(make: MakeStore): void {

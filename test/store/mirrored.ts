@@ -5,10 +5,10 @@ import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import type { UploadStore } from "../../src/store/gateway/upload-store.ts";
 import type { ImportedRecord, RecordStore } from "../../src/store/inventory/record-store.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
+import { keptLog, temporaryDirectory } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import type { MakeCentral } from "./central-sample.ts";
 import type { MakeStore } from "./make-store.ts";
-import { keptLog, temporaryDirectory } from "./sample.ts";
-import { writerOfTests } from "./sqlite/writer-here.ts";
 
 /**
  * Stores that are written at a gateway and read at central: whatever is appended has been uploaded when `append` resolves, in batches of

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { day_ms, hour_ms } from "../../src/base/time.ts";
 import type { CentralStore, DailyArrivals } from "../../src/store/central/central-store.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { events, type MakeCentral } from "./central-sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of what central keeps of nights, for every store of central. */
 export function nightsAgree(make: MakeCentral): void {

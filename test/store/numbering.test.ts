@@ -3,11 +3,11 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { beginEpochIn } from "../../src/store/sqlite/role-and-epoch.ts";
 import type { Store } from "../../src/store/store.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { events } from "./central-sample.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 import { temporaryCentral } from "./sqlite/temporary-central.ts";
-import { writerOfTests } from "./sqlite/writer-here.ts";
 import { openUpload } from "./upload/opening.ts";
 
 const all = { series: "wirelesssensor_events", item: 1, precision: "ms" } as const;

@@ -7,10 +7,10 @@ import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { DeviceHealth } from "../../src/store/exchange.ts";
 import { type GivenName, givenNamesBytes, givenNamesFile } from "../../src/store/inventory/given-names.ts";
 import type { ItemOverview } from "../../src/store/store.ts";
+import { item, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { events, type MakeCentral, stay, take } from "./central-sample.ts";
 import type { MakeStore } from "./make-store.ts";
-import { item, sensor, sensorEvent, start_ms } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of overviews of items, for every store. */
 export function overviews(make: MakeStore): void {

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { Reading } from "../../src/domain/reading.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import type { Page, PageRequest, Precision } from "../../src/store/store.ts";
-import { sensor, sensorEvent, start_ms } from "./sample.ts";
+import { sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 
 /** The slow and obvious answer to every page: everything, sorted. */
 export class PageOracle {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { RecordType, StoredRecord } from "../../src/domain/records/record-table.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import type { Imported, ImportedRecord } from "../../src/store/inventory/record-store.ts";
+import { item, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import type { MakeStore } from "./make-store.ts";
-import { item, sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** Tests of records for every store, on any database. */
 export function storesAgreeOnRecords(name: string, make: MakeStore): void {

@@ -16,7 +16,7 @@ import {
   within,
 } from "../../src/store/series/block-codec.ts";
 import { type SeriesColumn, valueColumns } from "../../src/store/series/series-columns.ts";
-import { below, seeded } from "./sample.ts";
+import { below, seeded } from "../../testbed/sample.ts";
 
 test.each(seriesNames)("what is sealed of %s is what comes back, whatever its values", (series) => {
   const random = seeded(seriesNames.indexOf(series));

@@ -4,12 +4,12 @@ import type { SeriesName } from "../../src/domain/series.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { DayReadings } from "../../src/store/gateway/upload-store.ts";
 import type { PageRequest, PageStart } from "../../src/store/store.ts";
-import { nightly } from "../nightly.ts";
+import { nightly } from "../../testbed/nightly.ts";
+import { below, item, seeded, sensor, start_ms } from "../../testbed/sample.ts";
+import { dayOf, inDigestOrder, SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { type Ask, stay } from "./central-sample.ts";
 import { temporaryCentral as postgresCentral } from "./postgres/temporary-central.ts";
-import { below, item, seeded, sensor, start_ms } from "./sample.ts";
 import { damageBy, rowsAndSealed, unseal } from "./sealed-central.ts";
-import { dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";
 import { checkCounts } from "./sqlite/counts.ts";
 import { temporaryCentral as sqliteCentral } from "./sqlite/temporary-central.ts";
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { day_ms } from "../../src/base/time.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ArrivalPosition } from "../../src/store/store.ts";
+import { item, sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { type Ask, all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
-import { item, sensor, start_ms } from "./sample.ts";
 import { rowsAndSealed } from "./sealed-central.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of when central seals what, at both of its stores; that nothing is answered otherwise is in sealed.test.ts. */
 export function sealingAgrees(name: string, make: MakeCentral): void {

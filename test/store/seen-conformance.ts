@@ -5,10 +5,10 @@ import type { Binding } from "../../src/domain/token.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/inventory/record-store.ts";
 import { visiblePart } from "../../src/store/visible-store.ts";
+import { sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { everything, itemOf, markOf, ofHome, recordOf } from "../domain/records/marked-home.ts";
 import { events, type MakeCentral } from "./central-sample.ts";
-import { sensor, start_ms } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of what a bound token may see of the records, for every store of central. */
 export function storesAgreeOnSeen(name: string, make: MakeCentral): void {

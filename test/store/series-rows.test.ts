@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type SeriesName, seriesOf, type Value } from "../../src/domain/series.ts";
 import { byDevice, refuseMisfits } from "../../src/store/series/series-rows.ts";
 import { ReadingRefused } from "../../src/store/store.ts";
-import { columnsOf } from "./plain-batch.ts";
+import { columnsOf } from "../../testbed/plain-batch.ts";
 
 test("readings of a device stand together, in the order of the devices, and in their own order within", () => {
   const device = Float64Array.of(2, 0, 2, 1, 0, 0, 2);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { placementsIn, type RecordedPlacement } from "../../src/store/inventory/placements.ts";
-import { item } from "./sample.ts";
+import { item } from "../../testbed/sample.ts";
 
 const ever = Number.MAX_SAFE_INTEGER;
 

@@ -10,11 +10,11 @@ import {
   type Store,
   steps_max,
 } from "../../src/store/store.ts";
+import { below, item, seeded, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { type MakeCentral, stay, take } from "./central-sample.ts";
 import { anyReadings } from "./differential.ts";
 import type { MakeStore } from "./make-store.ts";
-import { below, item, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
-import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of series in steps, for every store. */
 export function thinned(make: MakeStore): void {

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { type SourceFile, sourceFiles } from "./source.ts";
+import { type SourceFile, sourceFiles } from "../../testbed/source-files.ts";
 
 /** Files that show or measure the program that people start. */
-const shipped = /^(test\/shipped|scripts\/(aarch64|benchmarks|soaks)(?!\/with-source))\//;
+const shipped = /^(test\/shipped|scripts\/(aarch64|benchmarks|trial-programs)(?!\/with-source))\//;
 /** Files that may be used with that program: tests and scripts without its source, and the simulated devices. */
-const around = /^(test|scripts)\/(?!.*with-source\/)|^drivers\/[^/]+\/simulator\/|^drivers\/wire\/simulated-/;
+const around =
+  /^(test|testbed|scripts)\/(?!.*with-source\/)|^drivers\/[^/]+\/simulator\/|^drivers\/wire\/simulated-/;
 
 test("what shows the shipped program imports nothing of it, not through others either", async () => {
   const files = new Map((await sourceFiles()).map((file) => [file.path, file]));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { repositoryFiles, root, sourceFiles } from "./source.ts";
+import { repositoryFiles, root, sourceFiles } from "../../testbed/source-files.ts";
 
 const files = await sourceFiles();
 const program = files.filter(({ path }) => /^(src|drivers)\//.test(path) && !path.includes("/test/"));
@@ -128,7 +128,7 @@ test("links between the documents lead somewhere", async () => {
   expect(faults).toEqual([]);
 });
 
-test("the documents name no file, benchmark or soak that is not there", async () => {
+test("the documents name no file, benchmark or trial that is not there", async () => {
   const paths = await repositoryFiles();
   const folders = new Set(paths.flatMap((path) => [dirname(path), dirname(dirname(path))]));
   const faults: string[] = [];
@@ -143,8 +143,10 @@ test("the documents name no file, benchmark or soak that is not there", async ()
       /`((?:src|drivers|scripts|systemd|test|docs|clients)\/[\w./*-]*|[\w./-]+\.(?:ts|sql|sh|service|timer))`/g,
     ))
       if (!isThere(name)) faults.push(`${path} names ${name}`);
-    for (const [, kind, name] of text.matchAll(/scripts\/(bench|soak) ([a-z][\w-]*)/g)) {
-      const programs = paths.filter((known) => known.startsWith(`scripts/${kind}`));
+    for (const [, kind, name] of text.matchAll(/scripts\/(bench|trials) ([a-z][\w-]*)/g)) {
+      const programs = paths.filter((known) =>
+        known.startsWith(kind === "bench" ? "scripts/benchmarks/" : "scripts/trial-programs/"),
+      );
       if (!programs.some((known) => known.endsWith(`/${name}.ts`)))
         faults.push(`${path} names the ${kind} ${name}`);
     }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sourceFiles } from "./source.ts";
+import { sourceFiles } from "../../testbed/source-files.ts";
 
 /** The layers below all others: any program's needs, the domain, configuration. */
 const foundation = /^src\/(base|domain|config)\//;
@@ -10,7 +10,7 @@ const driverContract =
 const composition =
   /^src\/gateway\/(gateway|read-only-gateway)\.ts$|^src\/central\/central\.ts$|^src\/(cli|demo)\/|^src\/gateway\/uploader\//;
 const entry = /^src\/main\.ts$/;
-const proof = /^(test|scripts)\/|\/test\//;
+const proof = /^(test|testbed|scripts)\/|\/test\//;
 /** The faces of the store; which file of a database stands behind one is its own business. */
 const store =
   /^src\/store\/(store|visible-store|erasure|batch|exchange|series\/(series-columns|coverage-intervals)|inventory\/(given-names|item-names|record-store)|gateway\/(gateway|upload)-store|central\/central-store)\.ts$/;
@@ -19,7 +19,13 @@ const and = (...all: readonly RegExp[]) => new RegExp(all.map(({ source }) => so
 
 /** For each place: what it may import besides its own folder. The first row that matches a file holds. */
 const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
-  { of: proof, may: /./, why: "tests and benchmarks reach everything" },
+  {
+    of: /^testbed\//,
+    may: /^(?!(test|scripts)\/)/,
+    why: "what tests and scripts start and fill stands below both",
+  },
+  { of: /^scripts\//, may: /^(?!test\/)/, why: "what scripts share with tests stands in testbed/" },
+  { of: /^test\/|\/test\//, may: /./, why: "tests reach everything" },
   { of: entry, may: /^src\/(cli|base)\//, why: "the entry file only dispatches" },
   {
     of: composition,

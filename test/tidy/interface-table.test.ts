@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./source.ts";
+import { root } from "../../testbed/source-files.ts";
 
 /** Promise, file and test of each row. */
 const rows = [...(await Bun.file(join(root, "docs/interface.md")).text()).matchAll(/^\|(.*)\|$/gm)]

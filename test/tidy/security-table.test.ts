@@ -8,7 +8,7 @@ import { secret_bytes } from "../../src/domain/token.ts";
 import { button_seconds, joining_seconds_max } from "../../src/gateway/joining/joining.ts";
 import { page_joining_seconds } from "../../src/gateway/joining/setup-visit.ts";
 import { defaultBounds } from "../../src/web/server/http-server.ts";
-import { root, sourceFiles } from "./source.ts";
+import { root, sourceFiles } from "../../testbed/source-files.ts";
 
 const text = await Bun.file(join(root, "SECURITY.md")).text();
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { root } from "../../testbed/source-files.ts";
 import { documents, sentencesOf, words_max } from "./sentences.ts";
-import { root } from "./source.ts";
 
 /** Share of the documents' sentences that may have more than `words_max` words. */
 const longShare_max = 0.14;

@@ -1,5 +1,5 @@
 import { Glob } from "bun";
-import { root } from "./source.ts";
+import { root } from "../../testbed/source-files.ts";
 
 /** A sentence of a document: its first line in the file, its words, and its text on one line. */
 export interface Sentence {

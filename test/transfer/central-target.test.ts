@@ -4,11 +4,11 @@ import { type Batch, batch_readings_max } from "../../src/store/batch.ts";
 import { decodeBatch, decodeReadings } from "../../src/transfer/batch-codec.ts";
 import { CentralTarget } from "../../src/transfer/central-target.ts";
 import type { TransferReport } from "../../src/transfer/transfer-ends.ts";
+import { keptLog, start_ms } from "../../testbed/sample.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 import { encoded, gatewayOf, headerOf, reportBody } from "../central/receiver/receiving.ts";
 import { answeringServers } from "../fakes/answering-servers.ts";
 import { centralAt } from "../gateway/uploader/central-at.ts";
-import { keptLog, start_ms } from "../store/sample.ts";
-import { SettableClock } from "../web/api/settable-clock.ts";
 import { sensorDay } from "./sensor-day.ts";
 
 const { answering } = answeringServers();

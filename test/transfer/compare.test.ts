@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { day_ms } from "../../src/base/time.ts";
 import { TouchedDays } from "../../src/transfer/days.ts";
 import type { TransferSource, TransferTarget } from "../../src/transfer/transfer-ends.ts";
-import { sensor, sensorEvent, start_ms } from "../store/sample.ts";
+import { sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import { dayOf, home, hourly, numbersTo, TwoStores } from "./two-stores.ts";
 
 /** Two stores that are the same, and central able to give readings back as it does over the network. */

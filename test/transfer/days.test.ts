@@ -4,7 +4,7 @@ import type { Batch } from "../../src/store/batch.ts";
 import type { DayDigest } from "../../src/store/exchange.ts";
 import { comparable, compareDays, differing, digestName } from "../../src/transfer/day-comparison.ts";
 import { nextDay_ms, spansOf, TouchedDays } from "../../src/transfer/days.ts";
-import { sensor, sensorEvent, start_ms } from "../store/sample.ts";
+import { sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import { dayOf, home, hourly, TwoStores } from "./two-stores.ts";
 
 const spans = (days: Iterable<number>, days_max: number) =>

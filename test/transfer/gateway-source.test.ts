@@ -4,10 +4,10 @@ import { day_ms } from "../../src/base/time.ts";
 import { gatewayClient } from "../../src/central/pull/pull.ts";
 import { batch_bytes_max } from "../../src/store/batch.ts";
 import { GatewaySource } from "../../src/transfer/transfer-ends.ts";
+import { sensor } from "../../testbed/sample.ts";
 import { encoded, gatewayOf, reportBody } from "../central/receiver/receiving.ts";
 import { TravellingClock } from "../drivers/travelling-clock.ts";
 import { answeringServers } from "../fakes/answering-servers.ts";
-import { sensor } from "../store/sample.ts";
 import { sensorDay } from "./sensor-day.ts";
 
 const { answering } = answeringServers();

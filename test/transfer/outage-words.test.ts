@@ -7,8 +7,8 @@ import { Pulling } from "../../src/central/pull/pull-turns.ts";
 import { mintToken } from "../../src/domain/token.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
-import { keptLog, temporaryDirectory } from "../store/sample.ts";
-import { SettableClock } from "../web/api/settable-clock.ts";
+import { keptLog, temporaryDirectory } from "../../testbed/sample.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 
 /** Of a cluster one worker is away, and stays away. */
 const part = { name: "worker 10.0.0.2:5432", back: new Promise<number>(() => {}) };

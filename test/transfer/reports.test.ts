@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Gap } from "../../src/domain/reading.ts";
 import type { TransferTarget } from "../../src/transfer/transfer-ends.ts";
 import { TryAgainLater } from "../../src/web/client/http-request.ts";
-import { sensor, start_ms } from "../store/sample.ts";
+import { sensor, start_ms } from "../../testbed/sample.ts";
 import { numbersTo, TwoStores } from "./two-stores.ts";
 
 const gap = (index: number): Gap => {

@@ -1,6 +1,6 @@
+import { sensor, start_ms } from "../../testbed/sample.ts";
+import { dayOf, type SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { gatewayOf } from "../central/receiver/receiving.ts";
-import { sensor, start_ms } from "../store/sample.ts";
-import { dayOf, type SimulatedGateway } from "../store/simulated-gateway.ts";
 
 /** The gateway of home 12 with a hundred readings of its sensor on one day, and how its readings of that day after a number are asked for. */
 export function sensorDay(after_seq: number) {

@@ -4,7 +4,7 @@ import { day_ms } from "../../src/base/time.ts";
 import { defaultQuotas, nothingNoted, QuotaExceeded } from "../../src/store/exchange.ts";
 import type { TransferSource } from "../../src/transfer/transfer-ends.ts";
 import { TryAgainLater } from "../../src/web/client/http-request.ts";
-import { sensor, start_ms } from "../store/sample.ts";
+import { sensor, start_ms } from "../../testbed/sample.ts";
 import { dayOf, home, hourly, numbersTo, TwoStores } from "./two-stores.ts";
 
 test("what central takes, refuses and puts right is counted", async () => {

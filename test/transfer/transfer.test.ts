@@ -3,8 +3,8 @@ import { day_ms } from "../../src/base/time.ts";
 import { TouchedDays } from "../../src/transfer/days.ts";
 import type { TransferSource, TransferTarget } from "../../src/transfer/transfer-ends.ts";
 import { TryAgainLater } from "../../src/web/client/http-request.ts";
+import { start_ms } from "../../testbed/sample.ts";
 import { gatewayOf } from "../central/receiver/receiving.ts";
-import { start_ms } from "../store/sample.ts";
 import { dayOf, home, hourly, numbersTo, TwoStores } from "./two-stores.ts";
 
 test("every reading is sent once, in order, and the days that were touched are compared", async () => {

@@ -20,10 +20,10 @@ import {
   transfer,
 } from "../../src/transfer/transfer.ts";
 import { StoreSource, type TransferSource, type TransferTarget } from "../../src/transfer/transfer-ends.ts";
-import { keptLog, sensor, sensorEvent, start_ms } from "../store/sample.ts";
-import { openCentral, openGateway } from "../store/sqlite/opening.ts";
+import { keptLog, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
+import { openCentral, openGateway } from "../../testbed/sqlite/opening.ts";
 import { openUpload } from "../store/upload/opening.ts";
-import { SettableClock } from "../web/api/settable-clock.ts";
 
 /** The home that the gateway is in. */
 export const home = 12;

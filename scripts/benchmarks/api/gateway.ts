@@ -1,4 +1,4 @@
-import { type RunningServer, Site } from "../../../test/shipped/front-door.ts";
+import { type RunningServer, Site } from "../../../testbed/front-door.ts";
 import { residentOf } from "./resident.ts";
 
 /** `lintel run`, as people start it, on a data directory that is there already. */

@@ -1,9 +1,4 @@
-import {
-  eventually,
-  type LintelProcess,
-  type RunningServer,
-  Site,
-} from "../../../test/shipped/front-door.ts";
+import { eventually, type LintelProcess, type RunningServer, Site } from "../../../testbed/front-door.ts";
 import { OtherDevices } from "./other-devices.ts";
 import { Samples } from "./samples.ts";
 import { type HomeName, Sensors } from "./sensors.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
-import { numbers } from "../../../test/drivers/numbers.ts";
+import { numbers } from "../../../testbed/numbers.ts";
 
 /** The sensors of a home, by the models of the simulator: as many as the flats of the programme have at most. */
 export const homes = {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "../../../test/shipped/front-door.ts";
+import { eventually } from "../../../testbed/front-door.ts";
 import { Zigbee2Mqtt } from "../stick/zigbee2mqtt.ts";
 import { Samples } from "./samples.ts";
 import { type HomeName, Sensors } from "./sensors.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type RunningServer, Site } from "../../../test/shipped/front-door.ts";
+import { type RunningServer, Site } from "../../../testbed/front-door.ts";
 import { residentOf } from "../api/resident.ts";
 
 /** `lintel run`, as people start it, on a data directory that is there already, and somebody who may look at its pages. */

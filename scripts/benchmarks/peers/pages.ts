@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import postgres from "postgres";
-import { postgresServer } from "../../../test/store/postgres/server.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { type Data, madeData } from "../api/data.ts";
 import { Gateway } from "../api/gateway.ts";
 import { type Load, loadOf } from "../api/load.ts";

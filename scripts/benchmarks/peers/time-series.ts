@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { eventually } from "../../../test/shipped/front-door.ts";
+import { eventually } from "../../../testbed/front-door.ts";
 
 /** A database for time series as a process of its own on an empty directory, which takes lines of InfluxDB over HTTP. */
 export abstract class TimeSeries implements AsyncDisposable {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { lintel, type RunningServer, Site } from "../../../test/shipped/front-door.ts";
-import { inHome } from "../../../test/shipped/uploading.ts";
+import { lintel, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import { inHome } from "../../../testbed/uploading.ts";
 import { addressOf, type Data } from "../api/data.ts";
 import { StickHome } from "../stick/home.ts";
 import type { Asked, Asking } from "./asking.ts";

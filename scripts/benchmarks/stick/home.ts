@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
-import { type RunningServer, Site } from "../../../test/shipped/front-door.ts";
+import { type RunningServer, Site } from "../../../testbed/front-door.ts";
 
 /**
  * A home with wall sensors, whose gateway was started as people start it: `scripts/lintel`, nothing in the environment but

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { connect, type MqttClient } from "mqtt";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
-import { startBroker, type TestBroker } from "../../../test/shipped/broker.ts";
-import { eventually } from "../../../test/shipped/front-door.ts";
+import { startBroker, type TestBroker } from "../../../testbed/broker.ts";
+import { eventually } from "../../../testbed/front-door.ts";
 
 const install_ms_max = 600_000;
 /** A start takes five seconds where nothing else runs. */

@@ -9,9 +9,9 @@
 import { parseArgs } from "node:util";
 import { defaultAdmission } from "../../../src/central/receiver/admission-queue.ts";
 import { batch_readings_max } from "../../../src/store/batch.ts";
-import { GivenServer } from "../../../test/store/postgres/given-server.ts";
-import { ownServer } from "../../../test/store/postgres/own-server.ts";
-import type { TestServer } from "../../../test/store/postgres/test-server.ts";
+import { GivenServer } from "../../../testbed/postgres/given-server.ts";
+import { ownServer } from "../../../testbed/postgres/own-server.ts";
+import type { TestServer } from "../../../testbed/postgres/test-server.ts";
 import { quantile, Report } from "../api/report.ts";
 import { CentralServer, encodedNext, seconds } from "./central/central-server.ts";
 import { demoReadings, HomeData } from "./central/home-data.ts";

@@ -19,7 +19,7 @@ import type { Reading } from "../../../src/domain/reading.ts";
 import { Ingest } from "../../../src/gateway/ingest/ingest.ts";
 import { keepListening } from "../../../src/gateway/ingest/note-book.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
-import { SimulatedMachine } from "../../../test/fakes/simulated-machine.ts";
+import { SimulatedMachine } from "../../../testbed/simulated-machine.ts";
 import { Report } from "../api/report.ts";
 
 const { values: options } = parseArgs({

@@ -18,7 +18,7 @@ import {
 } from "../../../src/base/disk/safe-files.ts";
 import { UpdatedData } from "../../../src/gateway/update/updated-home.ts";
 import { takeLock, uploadPost } from "../../../src/store/sqlite/data-directory.ts";
-import { temporaryDirectory } from "../../store/sample.ts";
+import { temporaryDirectory } from "../../../testbed/sample.ts";
 
 /** A directory in which somebody else may write, and a file of ours outside of it. */
 let directory: ReturnType<typeof temporaryDirectory>;

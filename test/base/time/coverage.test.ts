@@ -4,8 +4,8 @@ import { hour_ms } from "../../../src/base/time.ts";
 import type { Device } from "../../../src/domain/reading.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import type { CoverageInterval } from "../../../src/store/store.ts";
-import { sensor, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { openGateway } from "../../store/sqlite/opening.ts";
+import { sensor, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 const polled: Device = { kind: "pillboxes", address: "00:0d:6f:00:07:00", subtype: "polled" };
 const scale: Device = { kind: "scales", address: "00:0d:6f:00:08:00" };

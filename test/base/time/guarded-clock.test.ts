@@ -6,9 +6,9 @@ import { clockQuality, stamp_end_ms } from "../../../src/base/clock.ts";
 import { GuardedClock, knownTimeFile, requireBelievedClock } from "../../../src/base/guarded-clock.ts";
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import { Ingest } from "../../../src/gateway/ingest/ingest.ts";
-import { SimulatedMachine } from "../../fakes/simulated-machine.ts";
-import { keptLog, sensor, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { databaseOf, openGateway } from "../../store/sqlite/opening.ts";
+import { keptLog, sensor, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SimulatedMachine } from "../../../testbed/simulated-machine.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let machine: SimulatedMachine;

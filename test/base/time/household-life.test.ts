@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { temporaryDirectory } from "../../store/sample.ts";
-import { live } from "./household-life.ts";
+import { live } from "../../../scripts/trial-programs/with-source/year/household-life.ts";
+import { temporaryDirectory } from "../../../testbed/sample.ts";
 
-/** One more household than those below: `LINTEL_TEST_SEED=7 ./scripts/test test/base/time`. `./scripts/soak year` has years. */
+/** One more household than those below: `LINTEL_TEST_SEED=7 ./scripts/test test/base/time`. `./scripts/trials year` has years. */
 const more = process.env["LINTEL_TEST_SEED"];
 
 test.each([...(more === undefined ? [] : [Number(more)]), 3, 5, 13])(

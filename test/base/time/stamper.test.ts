@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { clockQuality } from "../../../src/base/clock.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import { doubt_ms, placeBoots, Stamper, unixOf } from "../../../src/gateway/ingest/stamper.ts";
-import { sensor, sensorEvent } from "../../store/sample.ts";
+import { sensor, sensorEvent } from "../../../testbed/sample.ts";
 
 const { synchronised, unsynchronised, corrected, bounded, device, deviceUnmeasured } = clockQuality;
 const start_ms = Date.UTC(2027, 0, 1);

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { clockQuality } from "../../../src/base/clock.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import { Ingest } from "../../../src/gateway/ingest/ingest.ts";
-import { SimulatedMachine } from "../../fakes/simulated-machine.ts";
-import { keptLog, sensor, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { databaseOf, openGateway } from "../../store/sqlite/opening.ts";
+import { keptLog, sensor, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SimulatedMachine } from "../../../testbed/simulated-machine.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 
 test("what is acknowledged before the time is known survives restarts, unserved, and is numbered in order once it is", async () => {
   using directory = temporaryDirectory();

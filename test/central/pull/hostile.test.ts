@@ -8,9 +8,9 @@ import { backups_max } from "../../../src/store/central/central-store.ts";
 import { defaultQuotas } from "../../../src/store/exchange.ts";
 import { batchType } from "../../../src/transfer/protocol.ts";
 import { TryAgainLater } from "../../../src/web/client/http-request.ts";
+import { keptLog, seeded } from "../../../testbed/sample.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
 import { Programme } from "../../gateway/uploader/programme.ts";
-import { keptLog, seeded } from "../../store/sample.ts";
 import { encoded, gatewayOf, reportBody } from "../receiver/receiving.ts";
 
 const { answering, silent } = answeringServers();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
+import { sensor, sensorEvent } from "../../../testbed/sample.ts";
 import { daysOfEvents, Programme } from "../../gateway/uploader/programme.ts";
-import { sensor, sensorEvent } from "../../store/sample.ts";
 import { drain, PulledHome } from "./pulled-home.ts";
 
 const from_ms = Date.UTC(2026, 10, 1);

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { type CentralPlace, openCentral } from "../../../src/cli/store-place.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
-import { homeReadings } from "../../gateway/uploader/home-readings.ts";
-import { CentralProcess } from "../../gateway/uploader/trial-processes.ts";
-import { Site } from "../../shipped/front-door.ts";
-import { postgresServer } from "../../store/postgres/server.ts";
-import { below, keptLog, seeded } from "../../store/sample.ts";
+import { Site } from "../../../testbed/front-door.ts";
+import { homeReadings } from "../../../testbed/home-readings.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
+import { below, keptLog, seeded } from "../../../testbed/sample.ts";
+import { CentralProcess } from "../../../testbed/uploader-processes.ts";
 import { rowsAt } from "./pulled-home.ts";
 
 const readings = 60_000;

@@ -8,11 +8,11 @@ import type { Reading } from "../../../src/domain/reading.ts";
 import { uploadFrom } from "../../../src/gateway/uploader/uploader.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { TryAgainLater } from "../../../src/web/client/http-request.ts";
-import { FaultyProxy } from "../../fakes/faulty-proxy.ts";
-import { homeReadings } from "../../gateway/uploader/home-readings.ts";
+import { FaultyProxy } from "../../../testbed/faulty-proxy.ts";
+import { homeReadings } from "../../../testbed/home-readings.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
+import { keptLog, seeded, sensor, sensorEvent } from "../../../testbed/sample.ts";
 import { changeBehind, daysOfEvents, Programme } from "../../gateway/uploader/programme.ts";
-import { postgresServer } from "../../store/postgres/server.ts";
-import { keptLog, seeded, sensor, sensorEvent } from "../../store/sample.ts";
 import { drain, PulledHome, rowsAt } from "./pulled-home.ts";
 
 const from_ms = Date.UTC(2026, 10, 1);

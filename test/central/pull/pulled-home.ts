@@ -9,8 +9,8 @@ import { type RunningGateway, startGateway } from "../../../src/gateway/gateway.
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { type DayDigest, defaultQuotas } from "../../../src/store/exchange.ts";
 import { openUploadStore } from "../../../src/store/sqlite/open-store.ts";
+import { keptLog, seeded, temporaryDirectory } from "../../../testbed/sample.ts";
 import type { TravellingClock } from "../../drivers/travelling-clock.ts";
-import { keptLog, seeded, temporaryDirectory } from "../../store/sample.ts";
 
 /**
  * A real gateway with its HTTP server, without drivers, and central's side of reading it. The gateway keeps the time of this machine;

@@ -8,9 +8,9 @@ import type { Pull } from "../../../src/central/pull/pull.ts";
 import { Pulling } from "../../../src/central/pull/pull-turns.ts";
 import { readGatewayList } from "../../../src/config/gateway-list.ts";
 import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
+import { keptLog, seeded, temporaryDirectory } from "../../../testbed/sample.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { daysOfEvents } from "../../gateway/uploader/programme.ts";
-import { keptLog, seeded, temporaryDirectory } from "../../store/sample.ts";
 import { PulledHome, rowsAt } from "./pulled-home.ts";
 
 const from_ms = Date.UTC(2026, 10, 1);

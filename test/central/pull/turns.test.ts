@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { OperatorError, StoreOutage, type StorePart } from "../../../src/base/errors.ts";
 import { Pulling } from "../../../src/central/pull/pull-turns.ts";
 import { TryAgainLater } from "../../../src/web/client/http-request.ts";
-import { keptLog } from "../../store/sample.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { keptLog } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 const hour_ms = 3_600_000;
 const well = { more: false };

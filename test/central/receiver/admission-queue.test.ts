@@ -5,8 +5,8 @@ import {
   type Ticket,
 } from "../../../src/central/receiver/admission-queue.ts";
 import type { HttpError } from "../../../src/web/server/http-errors.ts";
-import { below, seeded } from "../../store/sample.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { below, seeded } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 function admission(bounds: Partial<AdmissionBounds> = {}): { clock: SettableClock; queue: AdmissionQueue } {
   const clock = new SettableClock(0);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
+import { sensor } from "../../../testbed/sample.ts";
 import { eventsOf, keyOf } from "../../store/central-sample.ts";
-import { sensor } from "../../store/sample.ts";
 import { encoded, gatewayOf, headerOf, type Receiving, receive, reportBody } from "./receiving.ts";
 
 let receiving: Receiving;

@@ -3,10 +3,10 @@ import { stamp_end_ms } from "../../../src/base/clock.ts";
 import { day_ms } from "../../../src/base/time.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { batchType } from "../../../src/transfer/protocol.ts";
+import { bytesWith } from "../../../testbed/batch-sample.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { inDigestOrder, SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { eventsOf, keyOf, numbers } from "../../store/central-sample.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
-import { inDigestOrder, SimulatedGateway } from "../../store/simulated-gateway.ts";
-import { bytesWith } from "../../transfer/batch/sample.ts";
 import { centrals } from "./centrals.ts";
 import { encoded, gatewayOf, type Receiving, reportBody } from "./receiving.ts";
 

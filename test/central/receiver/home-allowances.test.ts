@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
 import { HomeAllowances } from "../../../src/central/receiver/home-allowances.ts";
 import { defaultQuotas } from "../../../src/store/exchange.ts";
-import { start_ms } from "../../store/sample.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { start_ms } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 /** Homes may send 100 readings and 10 notes a day, five days' worth at once. */
 function allowances(): { clock: SettableClock; allowed: HomeAllowances } {

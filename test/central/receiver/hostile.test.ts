@@ -4,10 +4,10 @@ import { SystemClock } from "../../../src/base/clock.ts";
 import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
 import { BatchFault, decodeBatch } from "../../../src/transfer/batch-codec.ts";
 import { batchType } from "../../../src/transfer/protocol.ts";
-import { plainOf } from "../../store/plain-batch.ts";
-import { keptLog, seeded } from "../../store/sample.ts";
-import { bytesWith, textOf } from "../../transfer/batch/sample.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { bytesWith, textOf } from "../../../testbed/batch-sample.ts";
+import { plainOf } from "../../../testbed/plain-batch.ts";
+import { keptLog, seeded } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { encoded, gatewayOf, type Receiving, receive, reportBody } from "./receiving.ts";
 
 const clock = new SettableClock(Date.UTC(2026, 10, 20));

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ownServer } from "../../store/postgres/own-server.ts";
-import { notOurs } from "../../store/postgres/server.ts";
+import { ownServer } from "../../../testbed/postgres/own-server.ts";
+import { notOurs } from "../../../testbed/postgres/server.ts";
 import { openCentral } from "../../store/postgres/temporary-central.ts";
 import { mountSmall, mountsAllowed } from "../../store/sqlite/mount.ts";
 import { gatewayOf, type Receiving, receive } from "./receiving.ts";

@@ -6,7 +6,7 @@ import {
   type Ticket,
 } from "../../../src/central/receiver/admission-queue.ts";
 import { HttpError } from "../../../src/web/server/http-errors.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const place_kept_ms = 15 * 60_000;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
 import { defaultQuotas } from "../../../src/store/exchange.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
-import { SimulatedGateway } from "../../store/simulated-gateway.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { centrals } from "./centrals.ts";
 import { gatewayOf, receive, reportBody } from "./receiving.ts";
 

@@ -11,9 +11,9 @@ import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { nothingNoted, type Quotas } from "../../../src/store/exchange.ts";
 import { encodeBatch } from "../../../src/transfer/batch-codec.ts";
 import { batchHeader, batchType } from "../../../src/transfer/protocol.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
-import { SimulatedGateway, wellReport } from "../../store/simulated-gateway.ts";
-import { openCentral } from "../../store/sqlite/opening.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway, wellReport } from "../../../testbed/simulated-gateway.ts";
+import { openCentral } from "../../../testbed/sqlite/opening.ts";
 
 /** A central server on a free port, over a real store. */
 export interface Receiving extends AsyncDisposable {

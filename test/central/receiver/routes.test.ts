@@ -3,9 +3,9 @@ import { day_ms } from "../../../src/base/time.ts";
 import { batch_numbers_max } from "../../../src/store/exchange.ts";
 import { decodeReadings } from "../../../src/transfer/batch-codec.ts";
 import { dayQueryOf } from "../../../src/transfer/protocol.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
-import { dayOf, type SimulatedGateway, wellReport } from "../../store/simulated-gateway.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { dayOf, type SimulatedGateway, wellReport } from "../../../testbed/simulated-gateway.ts";
 import { encoded, gatewayOf, headerOf, type Receiving, receive, reportBody } from "./receiving.ts";
 
 /** When central begins, a good while after the readings. */

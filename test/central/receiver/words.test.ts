@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { BatchDevice } from "../../../src/store/batch.ts";
-import { start_ms } from "../../store/sample.ts";
-import { SimulatedGateway } from "../../store/simulated-gateway.ts";
+import { start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { receive, reportBody } from "./receiving.ts";
 
 const hostile = "x\u001b[2J\r\ny\u009b\u202ez";

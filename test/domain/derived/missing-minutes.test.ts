@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { coverageReasons, type KnownCoverage, minutesByDay } from "../../../src/domain/coverage-record.ts";
-import { below, seeded } from "../../store/sample.ts";
+import { below, seeded } from "../../../testbed/sample.ts";
 
 const reasons = Object.keys(coverageReasons) as (keyof typeof coverageReasons)[];
 const minute_ms = 60_000;

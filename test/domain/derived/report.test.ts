@@ -3,9 +3,9 @@ import { cpSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { HouseholdReport } from "../../../src/web/pages/report/household-report.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { Site } from "../../../testbed/front-door.ts";
 import { makeMonth } from "../../demo/month.ts";
-import { Site } from "../../shipped/front-door.ts";
-import { chromiumPath, noChromium, TestBrowser } from "../../web/pages/browser.ts";
 
 /** A demo's data, made once: a month up to now, with no driver to add to it. */
 const site = new Site();

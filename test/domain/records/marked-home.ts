@@ -8,7 +8,7 @@ import {
   type StoredRecord,
 } from "../../../src/domain/records/record-table.ts";
 import type { ImportedRecord } from "../../../src/store/inventory/record-store.ts";
-import { sensor } from "../../store/sample.ts";
+import { sensor } from "../../../testbed/sample.ts";
 
 /** A record in which every text says whose it is, and every number that is no reference is the home's. */
 export function recordOf(type: RecordType, home: number, fixed: StoredRecord = {}): ImportedRecord {

@@ -5,7 +5,7 @@ import type { Binding } from "../../../src/domain/token.ts";
 import type { BatchDevice } from "../../../src/store/batch.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/inventory/record-store.ts";
-import { SimulatedGateway, type SimulatedReading } from "../../store/simulated-gateway.ts";
+import { SimulatedGateway, type SimulatedReading } from "../../../testbed/simulated-gateway.ts";
 import { everything, itemOf, markOf, recordOf } from "./marked-home.ts";
 
 /** Homes of a programme, in which every text, number and time of a record or reading tells whose it is. */

@@ -23,7 +23,7 @@ import {
 } from "../../../drivers/ble/hci.ts";
 import { encodeL2cap, L2capReader } from "../../../drivers/ble/l2cap.ts";
 import { decodeUuid, encodeUuid, printedUuid } from "../../../drivers/ble/uuid.ts";
-import { seededRandom } from "../recording-host.ts";
+import { seededRandom } from "../../../testbed/recording-host.ts";
 
 const hex = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(" ", ""), "hex"));
 

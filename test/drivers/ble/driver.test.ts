@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { bleDriver } from "../../../drivers/ble/driver.ts";
 import type { PeripheralDefinition } from "../../../drivers/peripheral.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { bthome, listening, recordingProduct, startRig } from "./rig.ts";
 
 const box = "54:48:e6:8f:80:a5";

@@ -4,7 +4,7 @@ import { HciSimulator } from "../../../drivers/ble/simulator/controller.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../../../drivers/peripheral.ts";
 import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
 import { type Clock, type Moment, SystemClock } from "../../../src/base/clock.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
 /** The system's clock, some times as fast: what takes minutes takes seconds, through the real thing. */
 export class QuickClock implements Clock {

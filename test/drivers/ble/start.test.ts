@@ -3,7 +3,7 @@ import { encodeCommand, opcode, type Report } from "../../../drivers/ble/hci.ts"
 import { Radio } from "../../../drivers/ble/radio.ts";
 import { HciSimulator } from "../../../drivers/ble/simulator/controller.ts";
 import { openSerialLine } from "../../../drivers/wire/serial-line.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { bthome } from "./rig.ts";
 
 test("a controller that still scans for a host that was killed is heard from its next host's first byte on", async () => {

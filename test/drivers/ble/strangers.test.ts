@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { bthomeDevices } from "../../../drivers/bthome/driver.ts";
 import { scales } from "../../../drivers/scale/driver.ts";
 import { watchPeripheral } from "../../../drivers/watch/peripheral.ts";
-import { addPillBox, addScale, deviceAddresses, strangerOf } from "../../shipped/ble-devices.ts";
+import { addPillBox, addScale, deviceAddresses, strangerOf } from "../../../testbed/ble-devices.ts";
 import { listening, startRig } from "./rig.ts";
 
 const products = [bthomeDevices, ...scales, watchPeripheral];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { SimulatedPeripheral } from "../../../drivers/ble/simulator/peripheral.ts";
 import { scan_least_ms, type Turn, Turns, waiting_max } from "../../../drivers/ble/turns.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { bthome, listening, QuickClock, recordingProduct, startRig } from "./rig.ts";
 
 const addressOf = (number: number) => `00:00:00:00:00:${number.toString(16).padStart(2, "0")}`;

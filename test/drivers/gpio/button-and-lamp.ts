@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { GpioDriver } from "../../../drivers/gpio/driver.ts";
-import { RecordingHost } from "../recording-host.ts";
+import { RecordingHost } from "../../../testbed/recording-host.ts";
 
 // The process of driver.test.ts on a fake header: shows a state, presses the button, says what came of it.
 const host = new RecordingHost({ directory: process.argv[2] ?? "." });

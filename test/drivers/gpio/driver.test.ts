@@ -5,7 +5,7 @@ import { Blinker, patterns } from "../../../drivers/gpio/blinker.ts";
 import { GpioDriver } from "../../../drivers/gpio/driver.ts";
 import { headerChip, lineOf } from "../../../drivers/gpio/sysfs.ts";
 import { type Clock, clockQuality } from "../../../src/base/clock.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
 const directory = temporaryDirectory();
 afterAll(directory.remove);

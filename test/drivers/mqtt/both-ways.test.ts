@@ -8,11 +8,14 @@ import { exposesIn, propertiesOf } from "../../../drivers/wire/exposes.ts";
 import { HerdsmanLog } from "../../../drivers/zigbee/herdsman-log.ts";
 import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
 import { Sensors } from "../../../drivers/zigbee/sensors.ts";
+import { allDefinitions } from "../../../scripts/trial-programs/with-source/fuzz/converter-oracle.ts";
+import {
+  type GeneratedMessage,
+  messagesFor,
+} from "../../../scripts/trial-programs/with-source/fuzz/zigbee-messages.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
-import { allDefinitions } from "../zigbee/oracle.ts";
-import { printOf, StandInDevice } from "../zigbee/stand-in-device.ts";
-import { type GeneratedMessage, messagesFor } from "../zigbee/zigbee-messages.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
+import { printOf, StandInDevice } from "../../../testbed/stand-in-device.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory.remove());

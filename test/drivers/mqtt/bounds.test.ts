@@ -6,8 +6,8 @@ import { entries_max } from "../../../drivers/mqtt/hub.ts";
 import { sensors_max } from "../../../drivers/mqtt/sensors.ts";
 import { SimulatedHub } from "../../../drivers/mqtt/simulator/hub.ts";
 import { zigbeeDevices, zigbeeState } from "../../../drivers/mqtt/simulator/messages.ts";
-import { mosquitto, startBroker, startOldBroker } from "../../shipped/broker.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { mosquitto, startBroker, startOldBroker } from "../../../testbed/broker.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory.remove());

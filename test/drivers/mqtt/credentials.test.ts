@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { MqttDriver } from "../../../drivers/mqtt/driver.ts";
 import { SimulatedHub } from "../../../drivers/mqtt/simulator/hub.ts";
 import { zigbeeDevices, zigbeeState } from "../../../drivers/mqtt/simulator/messages.ts";
-import { mosquitto, startBroker } from "../../shipped/broker.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { mosquitto, startBroker } from "../../../testbed/broker.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory.remove());

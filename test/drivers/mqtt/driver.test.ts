@@ -12,8 +12,8 @@ import {
   zwaveValue,
 } from "../../../drivers/mqtt/simulator/messages.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
-import { startBroker, startOldBroker, type TestBroker } from "../../shipped/broker.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { startBroker, startOldBroker, type TestBroker } from "../../../testbed/broker.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
 const ieee = "0x00158d0001a2b3c4";
 const address = "00:15:8d:00:01:a2:b3:c4";

@@ -4,8 +4,8 @@ import { SimulatedBox, type SimulatedBoxOptions } from "../../../drivers/pillbox
 import { BridgeSimulator } from "../../../drivers/pillbox/simulator/bridge.ts";
 import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
-import { numbers } from "../numbers.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { numbers } from "../../../testbed/numbers.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { TravellingClock } from "../travelling-clock.ts";
 
 export const mac = "c0:ff:ee:00:00:01";

@@ -5,7 +5,7 @@ import { ScaleClock } from "../../../drivers/scale/scale-clock.ts";
 import type { CompositionMeasurement, WeightMeasurement } from "../../../drivers/scale/standard.ts";
 import { leftBehind, Weighings } from "../../../drivers/scale/weighings.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
 const address = "c0:ff:ee:00:18:1d";
 const device = { kind: "scales", address } as const;

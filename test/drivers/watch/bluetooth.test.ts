@@ -4,8 +4,8 @@ import { watchPeripheral } from "../../../drivers/watch/peripheral.ts";
 import { block_ms } from "../../../drivers/watch/readings.ts";
 import { plausibleLog } from "../../../drivers/watch/simulator/log.ts";
 import { nordicUart, SimulatedWatch } from "../../../drivers/watch/simulator/watch.ts";
+import { numbers } from "../../../testbed/numbers.ts";
 import { listening, startRig } from "../ble/rig.ts";
-import { numbers } from "../numbers.ts";
 
 test("a watch on the air is connected to through noble, set, and read to the end of its log", async () => {
   await using rig = await startRig({ products: [watchPeripheral], config: { watch: { stride_m: 1 } } });

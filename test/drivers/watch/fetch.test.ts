@@ -8,7 +8,7 @@ import { WatchSimulator } from "../../../drivers/watch/simulator/watch.ts";
 import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
 import { hour_ms } from "../../../src/base/time.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { TravellingClock } from "../travelling-clock.ts";
 
 const noon_ms = Date.UTC(2026, 10, 20, 12);

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
 
 const directory = temporaryDirectory();

@@ -16,7 +16,7 @@ import {
   encodeValue,
   encodeZcl,
 } from "../../../drivers/zigbee/simulator/zcl.ts";
-import { seededRandom } from "../recording-host.ts";
+import { seededRandom } from "../../../testbed/recording-host.ts";
 
 interface Capture {
   readonly what: string;

@@ -11,11 +11,14 @@ import { factsOf } from "../../../drivers/zigbee/facts.ts";
 import { HerdsmanLog } from "../../../drivers/zigbee/herdsman-log.ts";
 import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
 import { Sensors } from "../../../drivers/zigbee/sensors.ts";
+import {
+  allDefinitions,
+  consult,
+} from "../../../scripts/trial-programs/with-source/fuzz/converter-oracle.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
 import { keptFacts } from "../../../src/domain/device-facts.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
-import { allDefinitions, consult } from "./oracle.ts";
-import { printOf, StandInDevice } from "./stand-in-device.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
+import { printOf, StandInDevice } from "../../../testbed/stand-in-device.ts";
 
 const directory = temporaryDirectory();
 const host = new RecordingHost({ directory: directory.path });
@@ -23,7 +26,7 @@ const moment = { unix_ms: 1_800_000_000_000, monotonic_ms: 5_000_000, quality: c
 afterAll(() => directory.remove());
 afterEach(() => jest.useRealTimers());
 
-/** Every such definition is tried here, and all of them by `./scripts/soak converters`. */
+/** Every such definition is tried here, and all of them by `./scripts/trials converters`. */
 const every = 60;
 
 test("of a sample of definitions, Lintel records what their converters return, and nothing else", async () => {

@@ -6,7 +6,7 @@ import { openPty } from "../../../drivers/wire/pty.ts";
 import type { RetryBounds } from "../../../drivers/wire/reconnect.ts";
 import { ZigbeeDriver, zigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
-import { RecordingHost, seededRandom, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, seededRandom, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;

@@ -6,7 +6,7 @@ import { NetworkFiles } from "../../../drivers/zigbee/files.ts";
 import { Generations, generations_max } from "../../../drivers/zigbee/generations.ts";
 import { newNetwork } from "../../../drivers/zigbee/network.ts";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
-import { RecordingHost, seededRandom, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, seededRandom, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;

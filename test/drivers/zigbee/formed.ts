@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
 import { newNetwork } from "../../../drivers/zigbee/network.ts";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
-import { seededRandom } from "../recording-host.ts";
+import { seededRandom } from "../../../testbed/recording-host.ts";
 
 /**
  * A coordinator that already runs the network of which `directory` holds the identity, as after a first

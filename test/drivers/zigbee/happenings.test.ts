@@ -4,8 +4,8 @@ import { HerdsmanLog } from "../../../drivers/zigbee/herdsman-log.ts";
 import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
 import { Sensors } from "../../../drivers/zigbee/sensors.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
-import { StandInDevice } from "./stand-in-device.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
+import { StandInDevice } from "../../../testbed/stand-in-device.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory.remove());

@@ -6,7 +6,7 @@ import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
 import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
 import { heartbeat_least_ms } from "../../../drivers/zigbee/zone-status.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
 import { ShiftedClock } from "./shifted-clock.ts";
 

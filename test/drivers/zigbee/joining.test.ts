@@ -3,7 +3,7 @@ import type { JoinEvent } from "../../../drivers/driver.ts";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { InterviewFault, SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
 
 const directory = temporaryDirectory();

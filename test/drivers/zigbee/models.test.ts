@@ -6,7 +6,7 @@ import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
 import { type SimulatedModel, simulatedModels } from "../../../drivers/zigbee/simulator/models.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
 
 const directory = temporaryDirectory();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
-import { RecordingHost, seededRandom, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, seededRandom, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
 const directory = temporaryDirectory();
 afterAll(directory.remove);

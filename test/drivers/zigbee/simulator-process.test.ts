@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
-import { SimulatorProcess } from "../../shipped/simulator.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
+import { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 import { formedCoordinator } from "./formed.ts";
 
 const program = join(import.meta.dir, "../../../drivers/zigbee/simulator/main.ts");

@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, test } from "bun:test";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
-import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
 
 const directory = temporaryDirectory();

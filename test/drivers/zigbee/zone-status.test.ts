@@ -10,7 +10,7 @@ import {
   zoneTypeOf,
 } from "../../../drivers/zigbee/zone-status.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
-import { StandInDevice } from "./stand-in-device.ts";
+import { StandInDevice } from "../../../testbed/stand-in-device.ts";
 
 function message(type: string, data: object, cluster = "ssIasZone"): Events.MessagePayload {
   return { type, cluster, data } as unknown as Events.MessagePayload;

@@ -6,11 +6,11 @@ import type { Gap, Reading } from "../../../src/domain/reading.ts";
 import { Ingest } from "../../../src/gateway/ingest/ingest.ts";
 import { DeviceHealth } from "../../../src/store/exchange.ts";
 import { decodeBatch } from "../../../src/transfer/batch-codec.ts";
-import { SimulatedMachine } from "../../fakes/simulated-machine.ts";
-import { keptLog, sensor, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { openGateway } from "../../store/sqlite/opening.ts";
+import { written } from "../../../testbed/batch-sample.ts";
+import { keptLog, sensor, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SimulatedMachine } from "../../../testbed/simulated-machine.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { openUpload, ownEpoch } from "../../store/upload/opening.ts";
-import { written } from "../../transfer/batch/sample.ts";
 
 const box = { kind: "pillboxes", address: "00:0d:6f:00:07:00" } as const;
 const year_ms = 365 * day_ms;

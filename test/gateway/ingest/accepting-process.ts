@@ -5,8 +5,8 @@
 import { writeSync } from "node:fs";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { Ingest } from "../../../src/gateway/ingest/ingest.ts";
-import { keptLog, sensor, sensorEvent, start_ms } from "../../store/sample.ts";
-import { openGateway } from "../../store/sqlite/opening.ts";
+import { keptLog, sensor, sensorEvent, start_ms } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 const [directory = "", first = "0"] = process.argv.slice(2);
 const clock = new SystemClock();

@@ -8,10 +8,10 @@ import {
   strangers_max,
   unnamed_max,
 } from "../../../src/gateway/ingest/admission.ts";
-import { eventually } from "../../shipped/front-door.ts";
-import { item, keptLog, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { openGateway } from "../../store/sqlite/opening.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { eventually } from "../../../testbed/front-door.ts";
+import { item, keptLog, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 test("a device of the inventory is admitted by kind and address, and one that claims its address as another kind is not", async () => {
   await using home = await admission();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { eventually } from "../../shipped/front-door.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
+import { eventually } from "../../../testbed/front-door.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
 import { event, take } from "./taking.ts";
 
 const gone = () => {

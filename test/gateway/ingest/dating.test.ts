@@ -6,10 +6,10 @@ import { Dating, type DatingStore, type OfferedFact } from "../../../src/gateway
 import type { NotesTaken } from "../../../src/gateway/ingest/note-book.ts";
 import type { Notes } from "../../../src/store/gateway/gateway-store.ts";
 import { ReadingRefused } from "../../../src/store/store.ts";
-import { rowsOf } from "../../base/time/database.ts";
-import { SimulatedMachine } from "../../fakes/simulated-machine.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { databaseOf, openGateway } from "../../store/sqlite/opening.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SimulatedMachine } from "../../../testbed/simulated-machine.ts";
+import { rowsOf } from "../../../testbed/sqlite/database-rows.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 
 const nothing: NotesTaken = { facts: [], dropped: new Map() };
 const box: Device = { kind: "pillboxes", address: "00:0d:6f:00:07:00", subtype: "polled" };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../../src/base/clock.ts";
 import { ReadingRefused } from "../../../src/store/store.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
 import { event, take } from "./taking.ts";
 
 const gone = () => {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { Identities } from "../../../src/gateway/ingest/device-identities.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { openGateway } from "../../store/sqlite/opening.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 const claim = (number: number, made: string, counter: number) => ({
   device: sensor(number),

@@ -5,7 +5,7 @@ import { measureOf } from "../../../src/domain/quantities.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import type { Value } from "../../../src/domain/series.ts";
 import { ReadingRefused } from "../../../src/store/store.ts";
-import { reading, sensor, sensorEvent, start_ms } from "../../store/sample.ts";
+import { reading, sensor, sensorEvent, start_ms } from "../../../testbed/sample.ts";
 import { mountSmall, mountsAllowed } from "../../store/sqlite/mount.ts";
 import { event, take } from "./taking.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { keepListening } from "../../../src/gateway/ingest/note-book.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 test("who listens is told at once, every 15 s, and once more at the end; the gateway always does", () => {
   const clock = new SettableClock(0);

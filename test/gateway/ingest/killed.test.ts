@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { below, seeded, temporaryDirectory } from "../../store/sample.ts";
-import { databaseOf, openBeside } from "../../store/sqlite/opening.ts";
+import { below, seeded, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf, openBeside } from "../../../testbed/sqlite/opening.ts";
 
 test("after kill -9 at any moment every acknowledged reading is on disk, once, in numbers without gaps", async () => {
   using directory = temporaryDirectory();

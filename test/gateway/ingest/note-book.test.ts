@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { NoteBook } from "../../../src/gateway/ingest/note-book.ts";
 import type { IntakeFault } from "../../../src/gateway/ingest/validity.ts";
 import type { HeardState } from "../../../src/store/gateway/gateway-store.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 function noteBook() {
   const clock = new SettableClock(start_ms);

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { clockQuality } from "../../../src/base/clock.ts";
 import { cursor_length_max, type Gap } from "../../../src/domain/reading.ts";
 import { ReadingRefused } from "../../../src/store/store.ts";
-import { rowsOf } from "../../base/time/database.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { openGateway } from "../../store/sqlite/opening.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { rowsOf } from "../../../testbed/sqlite/database-rows.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { openUpload } from "../../store/upload/opening.ts";
 import { event, take } from "./taking.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Pace, type Pause } from "../../../src/gateway/ingest/commit-pace.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 /** A pace whose commits end when, and as, the test says. */
 function pacing({ burst_max = 0 } = {}) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { refusalLog } from "../../../src/gateway/ingest/validity.ts";
-import { keptLog } from "../../store/sample.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { keptLog } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 test("a refusal is said at once, then once a minute for each name, with how many there were between", () => {
   const clock = new SettableClock(0);

@@ -11,7 +11,7 @@ import {
   unixOf,
   withinTime,
 } from "../../../src/gateway/ingest/stamper.ts";
-import { sensor, sensorEvent } from "../../store/sample.ts";
+import { sensor, sensorEvent } from "../../../testbed/sample.ts";
 
 const { synchronised, unsynchronised, corrected, deviceUnmeasured } = clockQuality;
 const start_ms = Date.UTC(2027, 0, 1);

@@ -1,9 +1,9 @@
 import type { Reading } from "../../../src/domain/reading.ts";
 import type { Value } from "../../../src/domain/series.ts";
 import { Ingest, type IngestOptions } from "../../../src/gateway/ingest/ingest.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { openGateway } from "../../store/sqlite/opening.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 /** Ingest on a real store, with a clock that the test moves; `refuse` may throw instead of the store, `disk` keep it waiting. */
 export async function take(

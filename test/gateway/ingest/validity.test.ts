@@ -10,7 +10,7 @@ import {
   faultOfReading,
   kindAndAddress,
 } from "../../../src/gateway/ingest/validity.ts";
-import { reading, sensor, sensorEvent, start_ms } from "../../store/sample.ts";
+import { reading, sensor, sensorEvent, start_ms } from "../../../testbed/sample.ts";
 
 const name = "wirelesssensors 00:0d:6f:00:05:a1:00:01";
 const event = sensorEvent(sensor(1), start_ms, 1);

@@ -5,7 +5,7 @@ import { mintToken, type Scope } from "../../../src/domain/token.ts";
 import { type RunningGateway, startGateway } from "../../../src/gateway/gateway.ts";
 import { decodeBatch, decodeReadings } from "../../../src/transfer/batch-codec.ts";
 import { BackupsBody, DigestsAnswer, SourceReport } from "../../../src/transfer/protocol.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 
 const clock = new SystemClock();
 const directory = temporaryDirectory();

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, type RunningServer, Site } from "../../shipped/front-door.ts";
-import type { SimulatorProcess } from "../../shipped/simulator.ts";
-import { inHome } from "../../shipped/uploading.ts";
-import { UpdatingBox } from "./box.ts";
-import { faults, spoilsTheNewest, spoilsWhenThere } from "./faults.ts";
+import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
+import { faults, spoilsTheNewest, spoilsWhenThere } from "../../../testbed/updates/release-faults.ts";
+import { UpdatingBox } from "../../../testbed/updates/updating-box.ts";
+import { inHome } from "../../../testbed/uploading.ts";
 
 /** A deaf release is waited for so long. */
 const trial_s = 10;

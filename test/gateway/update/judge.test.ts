@@ -3,8 +3,8 @@ import { type Clock, SystemClock } from "../../../src/base/clock.ts";
 import { hour_ms } from "../../../src/base/time.ts";
 import { controlPath } from "../../../src/gateway/control-server.ts";
 import { Judge } from "../../../src/gateway/update/trial-judge.ts";
-import { eventually, type RunningServer, Site } from "../../shipped/front-door.ts";
-import type { SimulatorProcess } from "../../shipped/simulator.ts";
+import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 
 let site: Site;
 let stick: SimulatorProcess;

@@ -10,8 +10,8 @@ import { filesOf, signAll } from "../../../scripts/publishing/repository.ts";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { readRepository } from "../../../src/gateway/update/release-repository.ts";
 import { Refused } from "../../../src/gateway/update/releases.ts";
-import { ReleaseServer } from "./box.ts";
-import { makePackage } from "./release-files.ts";
+import { makePackage } from "../../../testbed/updates/release-files.ts";
+import { ReleaseServer } from "../../../testbed/updates/updating-box.ts";
 
 const command = normalize(join(import.meta.dir, "../../../scripts/release"));
 const day_ms = 86_400_000;

@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { eventually } from "../../shipped/front-door.ts";
-import { UpdatingBox } from "./box.ts";
-import { faults } from "./faults.ts";
+import { eventually } from "../../../testbed/front-door.ts";
+import { faults } from "../../../testbed/updates/release-faults.ts";
+import { UpdatingBox } from "../../../testbed/updates/updating-box.ts";
 
 let box: UpdatingBox;
 beforeEach(async () => {
@@ -65,7 +65,7 @@ test("a release that does not start goes back by itself, is not tried again, and
   expect(await box.update()).toMatchObject({ result: "updated" });
 });
 
-/** Instants of an update, by what lies on the disk then. `scripts/soak update` tries any instant. */
+/** Instants of an update, by what lies on the disk then. `scripts/trials update` tries any instant. */
 const instants: Readonly<Record<string, (box: UpdatingBox) => boolean>> = {
   switching: (box) => box.state().trial !== undefined,
   judging: (box) => box.state().trial?.switched_ms !== undefined,

@@ -1,6 +1,6 @@
 import { CentralClient, type CentralClientOptions } from "../../../src/transfer/central-client.ts";
+import { seeded } from "../../../testbed/sample.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
-import { seeded } from "../../store/sample.ts";
 
 /** Central at an address; waits between attempts pass at once, and are kept. */
 export function centralAt(

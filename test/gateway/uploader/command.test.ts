@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TCPSocketListener } from "bun";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
+import { eventually, Site } from "../../../testbed/front-door.ts";
+import { keptLog } from "../../../testbed/sample.ts";
+import { CentralProcess } from "../../../testbed/uploader-processes.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
-import { eventually, Site } from "../../shipped/front-door.ts";
-import { keptLog } from "../../store/sample.ts";
 import { daysOfEvents } from "./programme.ts";
-import { CentralProcess } from "./trial-processes.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "lintel-upload-command-"));
 const central = await CentralProcess.start({ directory: join(directory, "central") }, directory);

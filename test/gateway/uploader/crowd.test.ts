@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sensor } from "../../store/sample.ts";
+import { sensor } from "../../../testbed/sample.ts";
 import { daysOfEvents, Programme } from "./programme.ts";
 
 const homes = 30;

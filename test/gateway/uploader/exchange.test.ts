@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { day_ms } from "../../../src/base/time.ts";
 import { importDocument } from "../../../src/import/file-import.ts";
 import { TryAgainLater } from "../../../src/web/client/http-request.ts";
-import { FaultyProxy } from "../../fakes/faulty-proxy.ts";
-import { seeded, sensor, sensorEvent } from "../../store/sample.ts";
+import { FaultyProxy } from "../../../testbed/faulty-proxy.ts";
+import { homeReadings } from "../../../testbed/home-readings.ts";
+import { seeded, sensor, sensorEvent } from "../../../testbed/sample.ts";
 import { mountSmall, mountsAllowed } from "../../store/sqlite/mount.ts";
-import { homeReadings } from "./home-readings.ts";
 import { daysOfEvents, Programme } from "./programme.ts";
 
 const from_ms = Date.UTC(2026, 10, 1);

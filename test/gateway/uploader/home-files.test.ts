@@ -5,7 +5,14 @@ import { Identities } from "../../../src/gateway/ingest/device-identities.ts";
 import { gatherHomeFiles, putHomeFiles, putIdentities } from "../../../src/gateway/uploader/home-files.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
-import { keptLog, reading, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
+import {
+  keptLog,
+  reading,
+  sensor,
+  sensorEvent,
+  start_ms,
+  temporaryDirectory,
+} from "../../../testbed/sample.ts";
 
 test("a spare box listens to the devices that the lost one had admitted", async () => {
   using lost = temporaryDirectory();

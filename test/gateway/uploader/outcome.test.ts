@@ -6,12 +6,12 @@ import type { Reading } from "../../../src/domain/reading.ts";
 import { type UploadOptions, type UploadProgress, upload } from "../../../src/gateway/uploader/upload.ts";
 import { CentralClient } from "../../../src/transfer/central-client.ts";
 import { TryAgainLater } from "../../../src/web/client/http-request.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 import { type Receiving, receive } from "../../central/receiver/receiving.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
-import { databaseOf, openGateway } from "../../store/sqlite/opening.ts";
 import { openUpload } from "../../store/upload/opening.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
 
 /** When the uploads happen: two days after the first reading. */
 const now_ms = start_ms + 2 * day_ms;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
+import { homeReadings } from "../../../testbed/home-readings.ts";
+import { ownServer } from "../../../testbed/postgres/own-server.ts";
+import { notOurs } from "../../../testbed/postgres/server.ts";
+import { seeded } from "../../../testbed/sample.ts";
 import { lockTable } from "../../store/postgres/locked-table.ts";
-import { ownServer } from "../../store/postgres/own-server.ts";
-import { notOurs } from "../../store/postgres/server.ts";
-import { seeded } from "../../store/sample.ts";
-import { homeReadings } from "./home-readings.ts";
 import { Programme } from "./programme.ts";
 
 test.skipIf(notOurs !== "")(

@@ -21,8 +21,8 @@ import { valueColumns } from "../../../src/store/series/series-columns.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { CentralClient } from "../../../src/transfer/central-client.ts";
+import { keptLog, seeded, sensor, sensorEvent } from "../../../testbed/sample.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
-import { keptLog, seeded, sensor, sensorEvent } from "../../store/sample.ts";
 
 /** A programme on one machine: a central server with its real store, and homes that upload to it over HTTP. */
 export class Programme implements AsyncDisposable {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
 import { pruneByPolicy } from "../../../src/gateway/uploader/upload.ts";
-import { sensor, sensorEvent, temporaryDirectory } from "../../store/sample.ts";
-import { openGateway } from "../../store/sqlite/opening.ts";
+import { sensor, sensorEvent, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { openUpload } from "../../store/upload/opening.ts";
 
 const first_day = 20_000;

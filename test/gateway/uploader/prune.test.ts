@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { day_ms } from "../../../src/base/time.ts";
-import { sensor, sensorEvent } from "../../store/sample.ts";
+import { sensor, sensorEvent } from "../../../testbed/sample.ts";
 import { daysOfEvents, type Home, Programme } from "./programme.ts";
 
 /** The fifty days up to the day on which the tests take place. */

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { restoreHistory } from "../../../src/gateway/uploader/home-restore.ts";
 import type { Batch } from "../../../src/store/batch.ts";
-import { rowsOf } from "../../base/time/database.ts";
+import { start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { rowsOf } from "../../../testbed/sqlite/database-rows.ts";
 import { encoded, gatewayOf, receive } from "../../central/receiver/receiving.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
-import { start_ms, temporaryDirectory } from "../../store/sample.ts";
 import { openUpload } from "../../store/upload/opening.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
 import { centralAt } from "./central-at.ts";
 
 const { answering } = answeringServers();

@@ -3,7 +3,7 @@ import { SystemClock } from "../../../src/base/clock.ts";
 import { takeHomeRecords } from "../../../src/gateway/uploader/home-at-central.ts";
 import type { UploadStore } from "../../../src/store/gateway/upload-store.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
-import { keptLog, temporaryDirectory } from "../../store/sample.ts";
+import { keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
 
 /** A gateway whose central is older, and holds records that no import takes any more. */
 let directory: ReturnType<typeof temporaryDirectory>;

@@ -5,13 +5,13 @@ import { type SeriesName, seriesNames, seriesOf } from "../../../src/domain/seri
 import { mintToken } from "../../../src/domain/token.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
-import type { AccountTokens } from "../../shipped/central-account.ts";
-import { items, programme } from "../../web/api/programme.ts";
-import { now_ms } from "../../web/api/serving.ts";
+import type { AccountTokens } from "../../../testbed/central-account.ts";
+import { items, programme } from "../../../testbed/programme.ts";
+import { keptLog, seeded, temporaryDirectory } from "../../../testbed/sample.ts";
+import { now_ms } from "../../../testbed/serving.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { events } from "../central-sample.ts";
 import { anyReadings, send } from "../differential.ts";
-import { keptLog, seeded, temporaryDirectory } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
 
 /**
  * Fills the store of a central with something in each of its tables: readings of all series of three homes, some of them late and of an item that

@@ -3,10 +3,10 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { type CentralPlace, openCentral, openMoveSource } from "../../../src/cli/store-place.ts";
 import { arrays, rowsOf } from "../../../src/store/database.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
+import { temporaryDirectory } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { events } from "../central-sample.ts";
-import { postgresServer } from "../postgres/server.ts";
-import { temporaryDirectory } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
 import { filled, moved, opening } from "./moving.ts";
 
 /** Moves a store, ended after every transaction or two, as often as it takes; answers how often that was. */

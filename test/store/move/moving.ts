@@ -8,7 +8,7 @@ import {
 import { change } from "../../../src/store/database.ts";
 import { beginning, type Moved, move, requireSame } from "../../../src/store/move/move.ts";
 import type { MoveTarget } from "../../../src/store/move/move-ends.ts";
-import { keptLog } from "../sample.ts";
+import { keptLog } from "../../../testbed/sample.ts";
 import { fillCentral } from "./filled-central.ts";
 
 export const opening = { clock: new SystemClock(), log: keptLog().log };

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ArrivalPosition } from "../../../src/store/store.ts";
+import { below, item, seeded, sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { stay, take } from "../central-sample.ts";
-import { below, item, seeded, sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 test("a walk in order of arrival misses nothing of homes that send at the same time what an item recorded in each", async () => {

@@ -1,4 +1,4 @@
-import { nightly } from "../../nightly.ts";
+import { nightly } from "../../../testbed/nightly.ts";
 import { centralStoresAgree } from "../central-conformance.ts";
 import type { MakeCentral } from "../central-sample.ts";
 import { storesAgree } from "../conformance.ts";

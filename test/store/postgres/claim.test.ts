@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { openMoveSource } from "../../../src/store/postgres/move-end.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { events } from "../central-sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
-import { postgresServer } from "./server.ts";
 import { openCentral, temporaryDatabase } from "./temporary-central.ts";
 
 test("a store that anybody has open is not moved, and one that is moved is not opened", async () => {

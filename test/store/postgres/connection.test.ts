@@ -3,7 +3,7 @@ import { SystemClock } from "../../../src/base/clock.ts";
 import { StoreOutage } from "../../../src/base/errors.ts";
 import { PostgresConnections } from "../../../src/store/postgres/connections.ts";
 import { copyIn } from "../../../src/store/postgres/copy.ts";
-import { postgresServer } from "./server.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
 
 test("a copy that the table refuses at its last byte rejects, and the connection is good for more", async () => {
   await using made = await connect("CREATE TABLE kept (a bigint PRIMARY KEY)");

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreOutage } from "../../../src/base/errors.ts";
-import { sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
+import { ownServer } from "../../../testbed/postgres/own-server.ts";
+import { notOurs } from "../../../testbed/postgres/server.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { mountSmall, mountsAllowed } from "../sqlite/mount.ts";
-import { ownServer } from "./own-server.ts";
-import { notOurs } from "./server.ts";
 import { openCentral } from "./temporary-central.ts";
 
 test.skipIf(!mountsAllowed || notOurs !== "")(

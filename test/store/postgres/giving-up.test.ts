@@ -3,9 +3,9 @@ import postgres from "postgres";
 import { StoreOutage } from "../../../src/base/errors.ts";
 import { copyIn } from "../../../src/store/postgres/copy.ts";
 import { Pool, type SqlRunner } from "../../../src/store/postgres/pool.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { lockTable } from "./locked-table.ts";
-import { postgresServer } from "./server.ts";
 
 type Opened = ReturnType<ConstructorParameters<typeof Pool>[0]["open"]>;
 const outage = new StoreOutage("worker 10.0.0.2:5432 is away", "start it", "unreachable");

@@ -3,10 +3,10 @@ import type { Item } from "../../../src/domain/records/item.ts";
 import type { StoredRecord } from "../../../src/domain/records/record-table.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/inventory/record-store.ts";
-import { item, seeded, sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
+import { item, seeded, sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { plansOf, rowsRead } from "./plans.ts";
-import { postgresServer } from "./server.ts";
 import { openCentral, temporaryCentral } from "./temporary-central.ts";
 
 test("imports that merge histories and batches of the same devices go on at once, and no reading is lost", async () => {

@@ -3,10 +3,10 @@ import postgres from "postgres";
 import { NearbyWorkers } from "../../../src/store/postgres/cluster-workers.ts";
 import { workerOf } from "../../../src/store/postgres/faults.ts";
 import { Pool } from "../../../src/store/postgres/pool.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
-import { sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
-import { cluster, noCluster, postgresServer } from "./server.ts";
+import { cluster, noCluster, postgresServer } from "../../../testbed/postgres/server.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";

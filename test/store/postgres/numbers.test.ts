@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import postgres from "postgres";
 import type { SqlRunner } from "../../../src/store/postgres/pool.ts";
 import { holdHome } from "../../../src/store/postgres/postgres-database.ts";
-import { sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { openCentral, temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { openPostgresCentral } from "../../../src/store/postgres/open-postgres.ts";
-import { keptLog } from "../sample.ts";
-import { postgresServer } from "./server.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
+import { keptLog } from "../../../testbed/sample.ts";
 
 test("an empty database is set up by itself, and has a name of its own that it keeps", async () => {
   const server = await postgresServer();

@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import type { PageRequest } from "../../../src/store/store.ts";
+import { noCluster } from "../../../testbed/postgres/server.ts";
+import { below, item, seeded, sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { stay, take } from "../central-sample.ts";
 import { PageOracle } from "../page-oracle.ts";
-import { below, item, seeded, sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
 import { plansOf, rowsRead } from "./plans.ts";
-import { noCluster } from "./server.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";

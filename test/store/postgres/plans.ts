@@ -1,6 +1,6 @@
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { Notices } from "./notices.ts";
-import { postgresServer } from "./server.ts";
 import { openCentral } from "./temporary-central.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
 import postgres from "postgres";
 import { StoreOutage } from "../../../src/base/errors.ts";
-import { below, seeded, sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
+import { ownServer } from "../../../testbed/postgres/own-server.ts";
+import { notOurs } from "../../../testbed/postgres/server.ts";
+import { below, seeded, sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { lockTable } from "./locked-table.ts";
-import { ownServer } from "./own-server.ts";
-import { notOurs } from "./server.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";

@@ -6,8 +6,16 @@ import type { BatchDevice } from "../../../src/store/batch.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/inventory/record-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
-import { below, item, keptLog, seeded, sensor, start_ms, temporaryDirectory } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
+import {
+  below,
+  item,
+  keptLog,
+  seeded,
+  sensor,
+  start_ms,
+  temporaryDirectory,
+} from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const seeds = [1, 2, 3];

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import postgres from "postgres";
 import { seriesNames, seriesOf } from "../../../src/domain/series.ts";
-import { sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 test("the migrations make the tables that the series table describes", async () => {

@@ -3,9 +3,9 @@ import { SystemClock } from "../../../src/base/clock.ts";
 import type { Value } from "../../../src/domain/series.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { openPostgresCentral } from "../../../src/store/postgres/open-postgres.ts";
+import { postgresServer } from "../../../testbed/postgres/server.ts";
+import { keptLog } from "../../../testbed/sample.ts";
 import type { Ask } from "../central-sample.ts";
-import { keptLog } from "../sample.ts";
-import { postgresServer } from "./server.ts";
 
 /** A database with central's tables, gone at the end of the scope. */
 export async function temporaryDatabase(): Promise<{ url: string } & AsyncDisposable> {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { StoreOutage } from "../../../src/base/errors.ts";
 import { Workers } from "../../../src/store/postgres/cluster-workers.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 const [one, other] = ["10.0.0.2:5432", "10.0.0.3:5432"];
 /** Homes with odd numbers are on one worker, those with even on the other. */

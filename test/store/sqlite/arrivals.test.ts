@@ -7,9 +7,9 @@ import { inOrderSql, lateSql } from "../../../src/store/series/full-series.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { sqliteSpelling } from "../../../src/store/sqlite/sqlite-database.ts";
 import type { ArrivalPosition } from "../../../src/store/store.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { databaseOf } from "./opening.ts";
-import { writerOfTests } from "./writer-here.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf } from "../../../testbed/sqlite/opening.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 test("a page in order of arrival is found by keys, without looking through a table or sorting", async () => {
   using directory = temporaryDirectory();

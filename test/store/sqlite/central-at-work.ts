@@ -1,7 +1,7 @@
 /** A process that receives the night of two homes in the directory named first, from where it stopped, and says after each batch what it has confirmed. */
-import { below, seeded } from "../sample.ts";
+import { below, seeded } from "../../../testbed/sample.ts";
+import { openCentral } from "../../../testbed/sqlite/opening.ts";
 import { night } from "./night.ts";
-import { openCentral } from "./opening.ts";
 
 const [directory = "", seed = "1"] = process.argv.slice(2);
 const store = await openCentral(directory);

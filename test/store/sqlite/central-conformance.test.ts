@@ -1,4 +1,5 @@
 import { describe } from "bun:test";
+import { start_ms } from "../../../testbed/sample.ts";
 import { arrivals } from "../arrival-conformance.ts";
 import { centralStoresAgree } from "../central-conformance.ts";
 import { everyPage } from "../central-pages.ts";
@@ -6,7 +7,6 @@ import type { MakeCentral } from "../central-sample.ts";
 import { oldestFirst, span_s, storesAgree } from "../conformance.ts";
 import { mirrored } from "../mirrored.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
-import { start_ms } from "../sample.ts";
 import { damageBy, sealing } from "../sealed-central.ts";
 import { sealingAgrees } from "../sealing-conformance.ts";
 import { storesAgreeOnSeen } from "../seen-conformance.ts";

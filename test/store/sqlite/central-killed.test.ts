@@ -3,13 +3,13 @@ import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../../src/base/errors.ts";
+import { below, seeded, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import { databaseOf, openCentral } from "../../../testbed/sqlite/opening.ts";
 import { events, eventsOf, numbers } from "../central-sample.ts";
-import { below, seeded, temporaryDirectory } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
 import { checkCounts } from "./counts.ts";
 import { mountSmall, mountsAllowed } from "./mount.ts";
 import { night } from "./night.ts";
-import { databaseOf, openCentral } from "./opening.ts";
 
 const atWork = join(import.meta.dir, "central-at-work.ts");
 

@@ -7,11 +7,25 @@ import { hour_ms } from "../../../src/base/time.ts";
 import { openCentralBeside } from "../../../src/store/sqlite/open-central.ts";
 import { openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { migrations } from "../../../src/store/sqlite/schema.ts";
+import {
+  below,
+  item,
+  keptLog,
+  seeded,
+  sensor,
+  start_ms,
+  temporaryDirectory,
+} from "../../../testbed/sample.ts";
+import { dayOf, SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import {
+  databaseOf,
+  openBeside,
+  openCentral,
+  openGateway,
+  refusal,
+} from "../../../testbed/sqlite/opening.ts";
 import { all, events, eventsOf, keyOf, numbers } from "../central-sample.ts";
-import { below, item, keptLog, seeded, sensor, start_ms, temporaryDirectory } from "../sample.ts";
-import { dayOf, SimulatedGateway } from "../simulated-gateway.ts";
 import { checkCounts } from "./counts.ts";
-import { databaseOf, openBeside, openCentral, openGateway, refusal } from "./opening.ts";
 
 const beside = { clock: new SystemClock(), log: keptLog().log };
 

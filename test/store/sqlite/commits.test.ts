@@ -8,11 +8,11 @@ import type { Reading } from "../../../src/domain/reading.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { essentialsPath } from "../../../src/store/sqlite/salvage-sources.ts";
-import { SettableClock } from "../../web/api/settable-clock.ts";
-import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { databaseOf, openBeside, openGateway } from "../../../testbed/sqlite/opening.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { checkCounts } from "./counts.ts";
-import { databaseOf, openBeside, openGateway } from "./opening.ts";
-import { writerOfTests } from "./writer-here.ts";
 
 test("a commit that is refused leaves no device, count or note, and what comes next is as if it had never been", async () => {
   using directory = temporaryDirectory();

@@ -1,9 +1,9 @@
 import { SystemClock } from "../../../src/base/clock.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
+import { keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
 import { gatewayStoresAgree, storesAgree } from "../conformance.ts";
 import type { MakeStore } from "../make-store.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
-import { keptLog, temporaryDirectory } from "../sample.ts";
 
 const make: MakeStore = async ({ home } = {}) => {
   const directory = temporaryDirectory();

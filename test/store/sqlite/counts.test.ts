@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
-import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 import { checkCounts } from "./counts.ts";
-import { databaseOf, openGateway } from "./opening.ts";
 
 test("spans count every reading below the tail once, and those of more than 1,000 in narrower spans too", async () => {
   using directory = temporaryDirectory();

@@ -4,7 +4,7 @@ import { type SeriesName, seriesNames } from "../../../src/domain/series.ts";
 import { decodeBlock } from "../../../src/store/series/block-codec.ts";
 import { block_readings } from "../../../src/store/series/compressed-blocks.ts";
 import { spanStart, undivided_max, widths_ms } from "../../../src/store/series/time-spans.ts";
-import { databaseOf } from "./opening.ts";
+import { databaseOf } from "../../../testbed/sqlite/opening.ts";
 
 /**
  * Compares all totals and counts in a data directory with the rows that they say they count: below the tail each reading is counted in a span of the

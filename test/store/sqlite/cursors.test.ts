@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ReadingRefused } from "../../../src/store/store.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { openGateway } from "./opening.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 test("a cursor is on disk with the readings of its commit, and stays as it was when they are refused", async () => {
   using directory = temporaryDirectory();

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../../src/base/clock.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
-import { item, sensor, start_ms, temporaryDirectory } from "../sample.ts";
-import { openGateway } from "./opening.ts";
+import { item, sensor, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 test("the offset of a device's own clock is that of its newest reading with one, whatever the inventory calls the device", async () => {
   using directory = temporaryDirectory();

@@ -4,12 +4,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { openGatewayStore, openStoreBeside, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf } from "../../../testbed/sqlite/opening.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { erasuresAgree } from "../erasure-conformance.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "./counts.ts";
-import { databaseOf } from "./opening.ts";
 import { temporaryCentral } from "./temporary-central.ts";
-import { writerOfTests } from "./writer-here.ts";
 
 erasuresAgree("central on SQLite", async () => {
   const central = await temporaryCentral();

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../../src/base/errors.ts";
-import { sensor, sensorEvent, start_ms } from "../sample.ts";
+import { sensor, sensorEvent, start_ms } from "../../../testbed/sample.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 import { mountSmall, mountsAllowed } from "./mount.ts";
-import { databaseOf, openGateway } from "./opening.ts";
 
 test.skipIf(!mountsAllowed)(
   "a full disk rejects the batch whole, and writing goes on when there is room",

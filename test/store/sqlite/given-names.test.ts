@@ -8,9 +8,9 @@ import { gatherHomeFiles, putHomeFiles } from "../../../src/gateway/uploader/hom
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import { given_names_max, givenText, NameTaken } from "../../../src/store/inventory/given-names.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
-import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { databaseOf } from "./opening.ts";
-import { writerOfTests } from "./writer-here.ts";
+import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf } from "../../../testbed/sqlite/opening.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 const given = (number: number, name: string, room?: string) => ({
   address: sensor(number).address,

@@ -11,7 +11,7 @@ import { isNotedDamaged, noteDamaged } from "../../../src/store/sqlite/damage-wa
 import { mend } from "../../../src/store/sqlite/mend.ts";
 import { openGatewayStore, openStoreBeside } from "../../../src/store/sqlite/open-store.ts";
 import { damageIn, essentialsPath } from "../../../src/store/sqlite/salvage-sources.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 
 const count = 20_000;
 const clock = new SystemClock();

@@ -1,5 +1,5 @@
-import { below, seeded, sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
+import { below, seeded, sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 
 /** Two homes and what they have to upload, the same at every call. */
 export function night(): SimulatedGateway[] {

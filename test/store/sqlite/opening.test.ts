@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readOnlyDisk } from "../../../src/base/disk/disk-fault.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf, openBeside, openGateway, refusal } from "../../../testbed/sqlite/opening.ts";
 import { mountSmall, mountsAllowed } from "./mount.ts";
-import { databaseOf, openBeside, openGateway, refusal } from "./opening.ts";
 
 const holder = join(import.meta.dir, "lock-holder.ts");
 

@@ -9,9 +9,9 @@ import { SpanMemory } from "../../../src/store/series/ranks.ts";
 import { openForReading } from "../../../src/store/sqlite/connection.ts";
 import { Runner, sqliteSpelling } from "../../../src/store/sqlite/sqlite-database.ts";
 import type { PageRequest } from "../../../src/store/store.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 import { openUpload } from "../upload/opening.ts";
-import { databaseOf, openGateway } from "./opening.ts";
 
 const minute_ms = 60_000;
 const request: PageRequest = {

@@ -8,8 +8,15 @@ import { type PlacedSeries, placedSeriesOf } from "../../../src/store/series/str
 import { widths_ms } from "../../../src/store/series/time-spans.ts";
 import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
-import { below as anyBelow, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { openGateway } from "./opening.ts";
+import {
+  below as anyBelow,
+  seeded,
+  sensor,
+  sensorEvent,
+  start_ms,
+  temporaryDirectory,
+} from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 const series = "wirelesssensor_events";
 /** A span of the narrowest kind has more than an undivided one here. */

@@ -7,8 +7,8 @@ import type { ImportedRecord } from "../../../src/store/inventory/record-store.t
 import { recordsWith } from "../../../src/store/inventory/records.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { sqliteSpelling } from "../../../src/store/sqlite/sqlite-database.ts";
-import { item, keptLog, temporaryDirectory } from "../sample.ts";
-import { databaseOf } from "./opening.ts";
+import { item, keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf } from "../../../testbed/sqlite/opening.ts";
 
 test("what the home records of a home ask of records is found without looking through those of others", async () => {
   using directory = temporaryDirectory();

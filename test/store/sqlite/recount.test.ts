@@ -6,10 +6,10 @@ import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
 import { recountAll, recountDays } from "../../../src/store/series/counts.ts";
 import { databasePath, openBesideServer } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
-import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { SimulatedGateway, type SimulatedReading } from "../simulated-gateway.ts";
+import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SimulatedGateway, type SimulatedReading } from "../../../testbed/simulated-gateway.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { checkCounts } from "./counts.ts";
-import { openGateway } from "./opening.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";

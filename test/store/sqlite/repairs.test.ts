@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { batch_readings_max } from "../../../src/store/batch.ts";
-import { sensor } from "../sample.ts";
-import { dayOf, SimulatedGateway } from "../simulated-gateway.ts";
+import { sensor } from "../../../testbed/sample.ts";
+import { dayOf, SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";

@@ -13,8 +13,8 @@ import { placesOf, type StreamSeries } from "../../../src/store/series/streams.t
 import { spanStart, widths_ms } from "../../../src/store/series/time-spans.ts";
 import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
-import { below, seeded, sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
+import { below, seeded, sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";

@@ -8,7 +8,15 @@ import { prepareDatabase, prepareDirectory } from "../../../src/store/sqlite/dat
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { salvage } from "../../../src/store/sqlite/salvage.ts";
 import { isWhole } from "../../../src/store/sqlite/salvage-sources.ts";
-import { below, keptLog, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import {
+  below,
+  keptLog,
+  seeded,
+  sensor,
+  sensorEvent,
+  start_ms,
+  temporaryDirectory,
+} from "../../../testbed/sample.ts";
 
 const count = 30_000;
 const clock = new SystemClock();

@@ -6,9 +6,9 @@ import type { Batch } from "../../../src/store/batch.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { hasSamePast } from "../../../src/store/sqlite/same-past.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { openUpload } from "../upload/opening.ts";
-import { openGateway } from "./opening.ts";
 
 /** The epoch that the copy goes on in after reading 10. */
 const epoch = "0123456789abcdef".repeat(2);

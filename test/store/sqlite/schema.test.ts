@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { seriesNames, seriesOf } from "../../../src/domain/series.ts";
-import { temporaryDirectory } from "../sample.ts";
-import { databaseOf, openGateway } from "./opening.ts";
+import { temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 
 test("the migrations make the tables that the series table describes", async () => {
   using directory = temporaryDirectory();

@@ -14,7 +14,7 @@ import type { StreamSeries } from "../../../src/store/series/streams.ts";
 import { type Between, spanStart, widths_ms } from "../../../src/store/series/time-spans.ts";
 import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
-import { below, seeded } from "../sample.ts";
+import { below, seeded } from "../../../testbed/sample.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";

@@ -4,9 +4,9 @@ import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
 import { compressSome, dueAfterReport } from "../../../src/store/series/stream-rewrites.ts";
 import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
-import { sensor, start_ms } from "../sample.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { rowsAndSealed } from "../sealed-central.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 /** A central with so many readings of each of some sensors of home 12, each `apart_ms` after the one before. */

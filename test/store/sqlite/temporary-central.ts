@@ -3,10 +3,10 @@ import { SystemClock } from "../../../src/base/clock.ts";
 import type { Value } from "../../../src/domain/series.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
+import { keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf } from "../../../testbed/sqlite/opening.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import type { Ask } from "../central-sample.ts";
-import { keptLog, temporaryDirectory } from "../sample.ts";
-import { databaseOf } from "./opening.ts";
-import { writerOfTests } from "./writer-here.ts";
 
 /** Central's store in a directory of its own, both gone at the end of the scope. */
 export async function temporaryCentral(): Promise<

@@ -3,9 +3,9 @@ import type { Database } from "../../../src/store/database.ts";
 import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
 import { downsampled } from "../../../src/store/series/downsampling.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite/sqlite-database.ts";
-import { sensor, start_ms } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
-import { databaseOf } from "./opening.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import { databaseOf } from "../../../testbed/sqlite/opening.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 test("a series in steps has each reading once, also where rows are sealed while it is read", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { BootTime, HeldFact } from "../../../src/store/gateway/gateway-store.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { openGateway } from "./opening.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 test("what is known of the time of a boot stays known, and the last that is said of its bound holds", async () => {
   using directory = temporaryDirectory();

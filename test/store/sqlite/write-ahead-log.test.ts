@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { databaseOf, openGateway } from "./opening.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 
 test("the write-ahead log stays bounded while at every moment some reader holds a snapshot", async () => {
   using directory = temporaryDirectory();

@@ -3,7 +3,7 @@ import { SystemClock } from "../../../src/base/clock.ts";
 import { OperatorError } from "../../../src/base/errors.ts";
 import type { WriterOptions } from "../../../src/store/sqlite/writer-calls.ts";
 import { WriterThread } from "../../../src/store/sqlite/writer-thread.ts";
-import { temporaryDirectory } from "../sample.ts";
+import { temporaryDirectory } from "../../../testbed/sample.ts";
 
 const clock = new SystemClock();
 const options: WriterOptions = { directory: "", freshEpoch: "00", role: "gateway" };

@@ -3,8 +3,8 @@ import { day_ms } from "../../../src/base/time.ts";
 import { batch_readings_max } from "../../../src/store/batch.ts";
 import type { DayReadings } from "../../../src/store/gateway/upload-store.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
-import { reading, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { openGateway } from "../sqlite/opening.ts";
+import { reading, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { rowsOf } from "./model.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 

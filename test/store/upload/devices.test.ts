@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Item } from "../../../src/domain/records/item.ts";
-import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { openGateway } from "../sqlite/opening.ts";
+import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 
 test("a batch tells of a device what the inventory knows, as far as a batch may, and of which kind its readings are", async () => {

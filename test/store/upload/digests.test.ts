@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
-import { sensor, sensorEvent, temporaryDirectory } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
-import { openGateway } from "../sqlite/opening.ts";
+import { sensor, sensorEvent, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 
 /** Three of a millisecond, so that readings of one lie before and after the 10,000 that are looked at without a pause. */

@@ -3,9 +3,9 @@ import { cpSync } from "node:fs";
 import type { Batch } from "../../../src/store/batch.ts";
 import type { UploadStore } from "../../../src/store/gateway/upload-store.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { checkCounts } from "../sqlite/counts.ts";
-import { openGateway } from "../sqlite/opening.ts";
 import { batchesAfter, rowsOf, UploadModel } from "./model.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { digestText, readingDigest } from "../../../src/store/batch.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { databaseOf, openGateway } from "../sqlite/opening.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
 import { batchesAfter, rowsOf } from "./model.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 

@@ -12,7 +12,7 @@ import {
 import type { DayDigest } from "../../../src/store/exchange.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import type { UploadStore } from "../../../src/store/gateway/upload-store.ts";
-import { below, item, seeded, start_ms } from "../sample.ts";
+import { below, item, seeded, start_ms } from "../../../testbed/sample.ts";
 
 /** Everything that was appended, in a list: the slow and obvious store that uploads are held against. */
 export class UploadModel {

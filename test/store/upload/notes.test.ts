@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { hour_ms } from "../../../src/base/time.ts";
 import type { Gap } from "../../../src/domain/reading.ts";
 import type { GatewayStore, Notes } from "../../../src/store/gateway/gateway-store.ts";
-import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { openGateway } from "../sqlite/opening.ts";
+import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { openUpload } from "./opening.ts";
 
 test("device health says who listened, which devices were alive, and what is known to be incomplete", async () => {

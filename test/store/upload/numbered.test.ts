@@ -9,8 +9,16 @@ import {
   searchedColumns,
   searchedReadings,
 } from "../../../src/store/sqlite/upload-reads.ts";
-import { below, reading, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { openGateway } from "../sqlite/opening.ts";
+import {
+  below,
+  reading,
+  seeded,
+  sensor,
+  sensorEvent,
+  start_ms,
+  temporaryDirectory,
+} from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
 test("readings that are found by the counts are those that looking at everything finds, each once", async () => {
   using directory = temporaryDirectory();

@@ -1,7 +1,7 @@
 import { SystemClock } from "../../../src/base/clock.ts";
 import type { UploadStore } from "../../../src/store/gateway/upload-store.ts";
 import { openUploadStore } from "../../../src/store/sqlite/open-store.ts";
-import { keptLog } from "../sample.ts";
+import { keptLog } from "../../../testbed/sample.ts";
 
 /** As an uploader does it: beside whatever runs on the directory. */
 export function openUpload(directory: string, options: { create?: boolean } = {}): Promise<UploadStore> {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Reading } from "../../../src/domain/reading.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import type { PageRequest } from "../../../src/store/store.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { checkCounts } from "../sqlite/counts.ts";
-import { openGateway } from "../sqlite/opening.ts";
 import { openUpload } from "./opening.ts";
 
 const minute_ms = 60_000;

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import type { Value } from "../../../src/domain/series.ts";
 import { digestText, readingDigest } from "../../../src/store/batch.ts";
 import { decodeBatch, encodeBatch } from "../../../src/transfer/batch-codec.ts";
-import { plainOf } from "../plain-batch.ts";
-import { below, temporaryDirectory } from "../sample.ts";
+import { plainOf } from "../../../testbed/plain-batch.ts";
+import { below, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { checkCounts } from "../sqlite/counts.ts";
-import { openGateway } from "../sqlite/opening.ts";
 import { batchesAfter, rowsOf, UploadModel } from "./model.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 

@@ -5,9 +5,9 @@ import { day_ms } from "../../../src/base/time.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
-import { reading, start_ms, temporaryDirectory } from "../sample.ts";
+import { reading, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { checkCounts } from "../sqlite/counts.ts";
-import { openGateway } from "../sqlite/opening.ts";
 import { batchesAfter, rowsOf } from "./model.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 

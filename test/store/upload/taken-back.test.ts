@@ -9,11 +9,11 @@ import { recountDays } from "../../../src/store/series/counts.ts";
 import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
+import { item, reading, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { events } from "../central-sample.ts";
-import { item, reading, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { SimulatedGateway } from "../simulated-gateway.ts";
 import { checkCounts } from "../sqlite/counts.ts";
-import { openGateway } from "../sqlite/opening.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 
 /** Readings 1 to 6 of a gateway: events of two sensors, two a day, and from the third day on temperatures. */

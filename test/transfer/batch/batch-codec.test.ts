@@ -3,9 +3,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Batch } from "../../../src/store/batch.ts";
 import { decodeBatch, decodeReadings, encodedBatch, items_max } from "../../../src/transfer/batch-codec.ts";
-import { batchOf, plainOf } from "../../store/plain-batch.ts";
-import { below, seeded, sensor } from "../../store/sample.ts";
-import { bytesWith, everySeries, fault, randomBatch, readingsOfDay, textOf, written } from "./sample.ts";
+import {
+  bytesWith,
+  everySeries,
+  fault,
+  randomBatch,
+  readingsOfDay,
+  textOf,
+  written,
+} from "../../../testbed/batch-sample.ts";
+import { batchOf, plainOf } from "../../../testbed/plain-batch.ts";
+import { below, seeded, sensor } from "../../../testbed/sample.ts";
 
 const golden = join(import.meta.dir, "../../golden/batches");
 

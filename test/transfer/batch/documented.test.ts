@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeBatch } from "../../../src/transfer/batch-codec.ts";
-import { batchOf, plainOf } from "../../store/plain-batch.ts";
-import { bytesWith, readingsOfDay, textOf, written } from "./sample.ts";
+import { bytesWith, readingsOfDay, textOf, written } from "../../../testbed/batch-sample.ts";
+import { batchOf, plainOf } from "../../../testbed/plain-batch.ts";
 
 test("a batch is as docs/upload.md shows one", () => {
   const page = readFileSync(join(import.meta.dir, "../../../docs/upload.md"), "utf8");

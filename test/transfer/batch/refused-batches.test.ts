@@ -2,8 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { constants, zstdCompressSync } from "node:zlib";
 import { batch_bytes_max } from "../../../src/store/batch.ts";
 import { BatchFault, decodeBatch, decodeReadings } from "../../../src/transfer/batch-codec.ts";
-import { plainOf } from "../../store/plain-batch.ts";
-import { bytesWith, everySeries, fault, readingsOfDay, textOf, written } from "./sample.ts";
+import {
+  bytesWith,
+  everySeries,
+  fault,
+  readingsOfDay,
+  textOf,
+  written,
+} from "../../../testbed/batch-sample.ts";
+import { plainOf } from "../../../testbed/plain-batch.ts";
 
 /** Every one of these is a batch but for one thing. */
 const faults: readonly { what: string; change: (text: Text) => void; says: string }[] = [

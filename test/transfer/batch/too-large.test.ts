@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { type Batch, batch_readings_max, readingsIn } from "../../../src/store/batch.ts";
 import { decodeBatch, decodeReadings, encodeBatch, items_max } from "../../../src/transfer/batch-codec.ts";
-import { batchOf, type PlainBatch, plainOf } from "../../store/plain-batch.ts";
-import { below, seeded, sensor } from "../../store/sample.ts";
-import { bytesWith, everySeries, fault, textOf, written } from "./sample.ts";
+import { bytesWith, everySeries, fault, textOf, written } from "../../../testbed/batch-sample.ts";
+import { batchOf, type PlainBatch, plainOf } from "../../../testbed/plain-batch.ts";
+import { below, seeded, sensor } from "../../../testbed/sample.ts";
 
 describe("a batch too large to be sent is not made", () => {
   test("more readings than a batch may have", () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Answering } from "../../../src/web/api/answering.ts";
-import { fill } from "./programme.ts";
-import { type Serving, serve } from "./serving.ts";
+import { fill } from "../../../testbed/programme.ts";
+import { type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 let own: Answering;

@@ -11,10 +11,10 @@ import { mintToken } from "../../../src/domain/token.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { lintel } from "../../shipped/front-door.ts";
-import { below, seeded } from "../../store/sample.ts";
-import { now_ms, reading, type Serving, serve } from "./serving.ts";
-import { startApi } from "./starting.ts";
+import { startApi } from "../../../testbed/api-server.ts";
+import { lintel } from "../../../testbed/front-door.ts";
+import { below, seeded } from "../../../testbed/sample.ts";
+import { now_ms, reading, type Serving, serve } from "../../../testbed/serving.ts";
 
 const device: Device = { kind: "wirelesssensors", address: "00:0d:6f:00:0b:01" };
 const path = "/items/wirelesssensors/wirelesssensor-000d6f000b01/events";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { errorTable } from "../../../src/web/server/http-errors.ts";
 import { type Acceptance, readAcceptEncoding } from "../../../src/web/server/responses.ts";
-import { append, now_ms, reading, type Serving, serve } from "./serving.ts";
+import { append, now_ms, reading, type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 let path = "";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { ContractCheck } from "../../../scripts/trial-programs/with-source/requests/contract-check.ts";
 import { type Contract, contractOf } from "../../../src/web/api/contract/openapi.ts";
 import { endpoints } from "../../../src/web/api/endpoints.ts";
 import { type ApiVersion, versions, versionsOf } from "../../../src/web/api/versions.ts";
-import { ContractCheck } from "./contract-check.ts";
+import { fill } from "../../../testbed/programme.ts";
+import { type Serving, serve } from "../../../testbed/serving.ts";
 import { goldenContracts, renewGoldenContracts } from "./golden-contracts.ts";
-import { fill } from "./programme.ts";
-import { type Serving, serve } from "./serving.ts";
 
 /** Writes the contracts anew instead of comparing them: `RENEW_CONTRACTS=1 ./scripts/test test/web/api/contract.test.ts`. */
 const renew = process.env["RENEW_CONTRACTS"] === "1";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { sensor, start_ms } from "../../store/sample.ts";
-import { type Serving, serve } from "./serving.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 beforeAll(async () => {

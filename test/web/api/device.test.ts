@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { DeviceFacts } from "../../../src/domain/device-facts.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
-import { type Serving, serve } from "./serving.ts";
+import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { type Serving, serve } from "../../../testbed/serving.ts";
 
 const facts: DeviceFacts = {
   description: "presence sensor",

@@ -3,8 +3,8 @@ import { fromMarkdown, html } from "../../../src/web/api/contract/contract-page.
 import { type Contract, contractOf } from "../../../src/web/api/contract/openapi.ts";
 import { endpoints } from "../../../src/web/api/endpoints.ts";
 import { versions, versionsOf } from "../../../src/web/api/versions.ts";
-import { fill } from "./programme.ts";
-import { type Serving, serve } from "./serving.ts";
+import { fill } from "../../../testbed/programme.ts";
+import { type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 beforeAll(async () => {

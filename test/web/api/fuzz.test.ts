@@ -1,13 +1,18 @@
 import { expect, test } from "bun:test";
 import {
+  faultsOf,
+  type Trial,
+  Trials,
+  trialText,
+} from "../../../scripts/trial-programs/with-source/requests/random-requests.ts";
+import {
   alwaysPossible,
   ofParameters,
   ofUnknownParameters,
 } from "../../../src/web/api/contract/openapi-components.ts";
 import { errorTable } from "../../../src/web/server/http-errors.ts";
-import { fill, knownOf } from "./programme.ts";
-import { serve } from "./serving.ts";
-import { faultsOf, type Trial, Trials, trialText } from "./trials.ts";
+import { fill, knownOf } from "../../../testbed/programme.ts";
+import { serve } from "../../../testbed/serving.ts";
 
 const requests = 5000;
 const atOnce = 16;

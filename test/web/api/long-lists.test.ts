@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Serving, serve } from "./serving.ts";
+import { type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 const issues = Array.from({ length: 2_500 }, (_, index) => ({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rawExchange, type Serving, serve } from "./serving.ts";
+import { rawExchange, type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fieldsOf, type RecordType } from "../../../src/domain/records/record-table.ts";
-import { fill, items, programme } from "./programme.ts";
-import { now_ms, type Serving, serve } from "./serving.ts";
+import { fill, items, programme } from "../../../testbed/programme.ts";
+import { now_ms, type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { kindNames } from "../../../src/domain/kinds.ts";
 import { Item, type ItemType } from "../../../src/domain/records/item.ts";
 import { mintToken } from "../../../src/domain/token.ts";
 import { ErrorRecord } from "../../../src/web/server/http-errors.ts";
-import { append, now_ms, reading, type Serving, serve } from "./serving.ts";
+import { append, now_ms, reading, type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 let sensor: string;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Binding, mintToken } from "../../../src/domain/token.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { sensor, sensorEvent } from "../../../testbed/sample.ts";
+import { now_ms, type Serving, serve } from "../../../testbed/serving.ts";
 import { everything, recordOf } from "../../domain/records/marked-home.ts";
-import { sensor, sensorEvent } from "../../store/sample.ts";
-import { now_ms, type Serving, serve } from "./serving.ts";
 
 /** The records that the gateway of home 12 has, and three events; somebody has moved in from home 15, where they were in project 3. */
 async function fill({ store }: Serving): Promise<void> {

@@ -3,6 +3,7 @@ import type { Binding } from "../../../src/domain/token.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { apiApp } from "../../../src/web/api/api-routes.ts";
 import { newestVersion, versions } from "../../../src/web/api/versions.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { type Receiving, receive } from "../../central/receiver/receiving.ts";
 import { recordOf } from "../../domain/records/marked-home.ts";
 import {
@@ -18,7 +19,6 @@ import {
   stamp_s,
 } from "../../domain/records/marked-programme.ts";
 import { temporaryCentral } from "../../store/postgres/temporary-central.ts";
-import { SettableClock } from "./settable-clock.ts";
 
 const { a, b, c, e } = homes;
 const home: ReadonlySet<number> = new Set(Object.values(homes));

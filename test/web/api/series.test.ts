@@ -3,7 +3,7 @@ import { Value as Schema } from "@sinclair/typebox/value";
 import type { Device } from "../../../src/domain/reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/domain/series.ts";
 import { endpoints } from "../../../src/web/api/endpoints.ts";
-import { append, now_ms, reading, type Serving, serve } from "./serving.ts";
+import { append, now_ms, reading, type Serving, serve } from "../../../testbed/serving.ts";
 
 type SeriesRecord = Record<string, Value> & { stamp: number };
 

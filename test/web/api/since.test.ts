@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  event,
+  fillForWalk,
+  walkedPath,
+} from "../../../scripts/trial-programs/with-source/requests/walk-links.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
-import { append, now_ms, reading, type Serving, serve } from "./serving.ts";
-import { event, fillForWalk, walkedPath } from "./walk.ts";
+import { append, now_ms, reading, type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Device } from "../../../src/domain/reading.ts";
 import { type ApiVersion, versions } from "../../../src/web/api/versions.ts";
-import { fill } from "./programme.ts";
-import { append, now_ms, reading, type Serving, serve } from "./serving.ts";
+import { fill } from "../../../testbed/programme.ts";
+import { append, now_ms, reading, type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
 beforeAll(async () => {

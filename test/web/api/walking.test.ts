@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
-import { now_ms, serve } from "./serving.ts";
-import { event, fillForWalk, walkedPath, walkLinks } from "./walk.ts";
+import {
+  event,
+  fillForWalk,
+  walkedPath,
+  walkLinks,
+} from "../../../scripts/trial-programs/with-source/requests/walk-links.ts";
+import { now_ms, serve } from "../../../testbed/serving.ts";
 
 test("20,000 records are each walked once by Link, while others arrive now, late and in the very second walked", async () => {
   await using serving = await serve();

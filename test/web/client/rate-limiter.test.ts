@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { jittered_ms } from "../../../src/web/client/http-client.ts";
 import { pause, RateLimiter } from "../../../src/web/client/http-request.ts";
-import { SimulatedMachine } from "../../fakes/simulated-machine.ts";
-import { seeded } from "../../store/sample.ts";
+import { seeded } from "../../../testbed/sample.ts";
+import { SimulatedMachine } from "../../../testbed/simulated-machine.ts";
 
 const never = new AbortController().signal;
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { mintToken } from "../../../src/domain/token.ts";
 import { startGateway } from "../../../src/gateway/gateway.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 import { gatewayOf, type Receiving, receive, reportBody } from "../../central/receiver/receiving.ts";
-import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
 import { type ParsedFamily, parseOpenMetrics } from "./openmetrics-parser.ts";
 
 async function metricsOf(url: string, token: string): Promise<ReadonlyMap<string, ParsedFamily>> {

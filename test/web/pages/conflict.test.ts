@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eventually, type RunningServer, Site } from "../../shipped/front-door.ts";
-import type { SimulatorProcess } from "../../shipped/simulator.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 import { faultsForAll } from "./accessibility.ts";
-import { chromiumPath, noChromium, TestBrowser } from "./browser.ts";
 import { ownForm } from "./pages-server.ts";
 
 const site = new Site();

@@ -1,8 +1,8 @@
 import { day_ms, hour_ms, startOfDate_ms } from "../../../src/base/time.ts";
 import type { Device, Reading } from "../../../src/domain/reading.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
-import { reading, sensor, sensorEvent } from "../../store/sample.ts";
-import type { TestBrowser, Visit } from "./browser.ts";
+import type { TestBrowser, Visit } from "../../../testbed/browser.ts";
+import { reading, sensor, sensorEvent } from "../../../testbed/sample.ts";
 import type { PagesServing } from "./device-home.ts";
 
 export const zone = "Europe/Berlin";

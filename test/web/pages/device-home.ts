@@ -2,7 +2,7 @@ import type { TimeSpan } from "../../../src/base/time.ts";
 import type { WalkingLine } from "../../../src/config/walking-line.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import type { Trouble } from "../../../src/web/pages/site.ts";
-import type { TestBrowser, Visit } from "./browser.ts";
+import type { TestBrowser, Visit } from "../../../testbed/browser.ts";
 import { servePages } from "./pages-server.ts";
 
 /** A gateway's pages and its interface on one port, over a real store. */

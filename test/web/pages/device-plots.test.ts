@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { localDate } from "../../../src/base/time.ts";
-import { chromiumPath, noChromium, TestBrowser } from "./browser.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { doorDrawn, fillDoor, fillScale, now_ms, scalePath, zone } from "./device-history.ts";
 import { type PagesServing, serveHome } from "./device-home.ts";
 

@@ -5,7 +5,7 @@ import { quartilesOf } from "../../../src/domain/derived/quartiles.ts";
 import { walkingPassesOf } from "../../../src/domain/derived/walking-passes.ts";
 import { decodePlot, type PlotData } from "../../../src/web/pages/device/day-plots.ts";
 import type { DeviceData } from "../../../src/web/pages/device/device-data.ts";
-import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
+import { chromiumPath, noChromium, TestBrowser, type Visit } from "../../../testbed/browser.ts";
 import {
   boxPage,
   doorDrawn,

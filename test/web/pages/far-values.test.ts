@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
-import { reading } from "../../store/sample.ts";
+import { reading } from "../../../testbed/sample.ts";
 import { now_ms, scale, scalePath, zone } from "./device-history.ts";
 import { serveHome } from "./device-home.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createRequire } from "node:module";
-import { eventually, type RunningServer, Site } from "../../shipped/front-door.ts";
-import type { SimulatorProcess } from "../../shipped/simulator.ts";
-import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
+import { chromiumPath, noChromium, TestBrowser, type Visit } from "../../../testbed/browser.ts";
+import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 
 /** A home with two sensors and a stick that is not there, and a browser that stays on its page. */
 describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`, () => {

@@ -4,11 +4,11 @@ import { type Binding, mintToken, type Scope } from "../../../src/domain/token.t
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
 import { configuredSettings } from "../../../src/web/server/listening.ts";
+import { item, keptLog, sensor, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { SimulatedGateway, wellReport } from "../../../testbed/simulated-gateway.ts";
 import { stay, take } from "../../store/central-sample.ts";
 import { openCentral, temporaryDatabase } from "../../store/postgres/temporary-central.ts";
-import { item, keptLog, sensor, temporaryDirectory } from "../../store/sample.ts";
-import { SimulatedGateway, wellReport } from "../../store/simulated-gateway.ts";
-import { SettableClock } from "../api/settable-clock.ts";
 
 /** Sunday in Berlin, an hour before its midnight. */
 export const now_ms = Date.UTC(2026, 10, 22, 22, 0);

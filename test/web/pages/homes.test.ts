@@ -8,9 +8,9 @@ import {
   missingRow,
 } from "../../../src/web/pages/homes/daily-arrivals.ts";
 import type { Uncovered } from "../../../src/web/pages/uncovered.ts";
-import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
+import { chromiumPath, noChromium, TestBrowser, type Visit } from "../../../testbed/browser.ts";
+import { faultsOfLoad } from "../../../testbed/page-load.ts";
 import { databases, type HomesCentral, homeFourDoubt, nameOf, now_ms, serveHomes } from "./homes-central.ts";
-import { faultsOfLoad } from "./page-load.ts";
 
 test("a day has arrived once all of a later one is here, in time until the next day is over there", () => {
   const range = lastDays("Europe/Berlin", 6, Date.UTC(2026, 9, 28, 12));

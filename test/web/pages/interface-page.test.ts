@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Serving, serve } from "../api/serving.ts";
+import { chromiumPath, noChromium, TestBrowser, type Visit } from "../../../testbed/browser.ts";
+import { type Serving, serve } from "../../../testbed/serving.ts";
 import { faultsForAll } from "./accessibility.ts";
-import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
 
 if (chromiumPath === undefined) test.skip(`the page of the interface in a browser: ${noChromium}`, () => {});
 

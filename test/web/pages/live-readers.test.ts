@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { Live } from "../../../src/web/pages/live-pages.ts";
 import { HttpError } from "../../../src/web/server/http-errors.ts";
-import { eventually } from "../../shipped/front-door.ts";
-import { SettableClock } from "../api/settable-clock.ts";
+import { eventually } from "../../../testbed/front-door.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 /** Pages on a port, of one store: `page` is what there is to see, and each change of it changes the store. */
 class Pages {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Live } from "../../../src/web/pages/live-pages.ts";
-import { eventually } from "../../shipped/front-door.ts";
-import { SettableClock } from "../api/settable-clock.ts";
+import { eventually } from "../../../testbed/front-door.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { now_ms, type PagesServer, servePages } from "./pages-server.ts";
 
 let server: PagesServer;

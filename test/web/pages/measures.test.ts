@@ -3,7 +3,7 @@ import { day_ms } from "../../../src/base/time.ts";
 import { quartilesOf } from "../../../src/domain/derived/quartiles.ts";
 import { measureOf, pressOf } from "../../../src/domain/quantities.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
-import { reading, sensor, sensorEvent } from "../../store/sample.ts";
+import { reading, sensor, sensorEvent } from "../../../testbed/sample.ts";
 import { now_ms, zone } from "./device-history.ts";
 import { type PagesServing, serveHome } from "./device-home.ts";
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chromiumPath, noChromium, TestBrowser } from "./browser.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { faultsOfLoad } from "../../../testbed/page-load.ts";
 import {
   boxPage,
   doorPage,
@@ -13,7 +14,6 @@ import {
   zone,
 } from "./device-history.ts";
 import { type PagesServing, serveHome } from "./device-home.ts";
-import { faultsOfLoad } from "./page-load.ts";
 
 /** `homes.test.ts` and `walk.test.ts` measure the two pages that are not served here. */
 describe.skipIf(chromiumPath === undefined)(`script and style (${noChromium})`, () => {

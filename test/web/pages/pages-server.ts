@@ -10,7 +10,7 @@ import { apiApp, apiUrl } from "../../../src/web/api/api-routes.ts";
 import { dashboardApp } from "../../../src/web/pages/page-routes.ts";
 import type { Site } from "../../../src/web/pages/site.ts";
 import { type ServerBounds, startServer } from "../../../src/web/server/http-server.ts";
-import { SettableClock } from "../api/settable-clock.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 /** API and pages of a gateway on a free port, over a real store in a directory of its own. */
 export interface PagesServer extends AsyncDisposable {

@@ -6,6 +6,10 @@ import { seriesNames, seriesOf } from "../../../src/domain/series.ts";
 import { mintToken } from "../../../src/domain/token.ts";
 import { dashboardApp } from "../../../src/web/pages/page-routes.ts";
 import { startServer } from "../../../src/web/server/http-server.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { Site } from "../../../testbed/front-door.ts";
+import { fill, items } from "../../../testbed/programme.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { receive } from "../../central/receiver/receiving.ts";
 import {
   fill as fillCentral,
@@ -15,11 +19,7 @@ import {
   moved,
   mover,
 } from "../../domain/records/marked-programme.ts";
-import { Site } from "../../shipped/front-door.ts";
-import { fill, items } from "../api/programme.ts";
-import { SettableClock } from "../api/settable-clock.ts";
 import { faultsForAll } from "./accessibility.ts";
-import { chromiumPath, noChromium, TestBrowser } from "./browser.ts";
 import { type PagesServer, servePages } from "./pages-server.ts";
 
 let server: PagesServer;

@@ -7,6 +7,7 @@ import { normalAddress } from "../../../src/store/inventory/item-names.ts";
 import { measures } from "../../../src/web/pages/device/day-plots.ts";
 import { dashboardApp } from "../../../src/web/pages/page-routes.ts";
 import type { Site } from "../../../src/web/pages/site.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { type Receiving, receive } from "../../central/receiver/receiving.ts";
 import {
   bound,
@@ -18,7 +19,6 @@ import {
   named,
   stamp_s,
 } from "../../domain/records/marked-programme.ts";
-import { SettableClock } from "../api/settable-clock.ts";
 import { now_ms as door_ms, doorName, fillDoor, zone } from "./device-history.ts";
 import { type PagesServing, serveHome } from "./device-home.ts";
 

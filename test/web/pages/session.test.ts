@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rawExchange } from "../api/serving.ts";
+import { rawExchange } from "../../../testbed/serving.ts";
 import { type PagesServer, servePages } from "./pages-server.ts";
 
 let server: PagesServer;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eventually, type RunningServer, Site } from "../../shipped/front-door.ts";
-import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
+import { chromiumPath, noChromium, TestBrowser, type Visit } from "../../../testbed/browser.ts";
+import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 
 if (chromiumPath === undefined) test.skip(`signing in in a browser: ${noChromium}`, () => {});

@@ -4,7 +4,7 @@ import type { Device, Reading } from "../../../src/domain/reading.ts";
 import { importDocument } from "../../../src/import/file-import.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import type { Trouble } from "../../../src/web/pages/site.ts";
-import { below, item, reading, seeded, sensorEvent } from "../../store/sample.ts";
+import { below, item, reading, seeded, sensorEvent } from "../../../testbed/sample.ts";
 import { now_ms, zone } from "./device-history.ts";
 import { type PagesServing, serveHome } from "./device-home.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { faultsForAll } from "./accessibility.ts";
-import { chromiumPath, noChromium, TestBrowser } from "./browser.ts";
 import { states } from "./states.ts";
 
 describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`, () => {

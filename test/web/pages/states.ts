@@ -1,5 +1,5 @@
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
-import { sensor } from "../../store/sample.ts";
+import { sensor } from "../../../testbed/sample.ts";
 import { box, now_ms, scale } from "./device-history.ts";
 import type { PagesServing } from "./device-home.ts";
 import { type StateDevice, serveState } from "./state-home.ts";

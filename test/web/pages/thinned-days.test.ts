@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import type { DownsampledRequest } from "../../../src/store/store.ts";
 import { downsampledDays } from "../../../src/web/pages/device/plot-data.ts";
-import { sensor, sensorEvent } from "../../store/sample.ts";
+import { sensor, sensorEvent } from "../../../testbed/sample.ts";
 import { servePages } from "./pages-server.ts";
 
 const door = sensor(1, { subtype: "door" });

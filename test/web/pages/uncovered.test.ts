@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { CoverageInterval, CoverageRequest } from "../../../src/store/store.ts";
 import { readUntil_ms, uncoveredOf } from "../../../src/web/pages/uncovered.ts";
-import { reading, sensor, sensorEvent, start_ms } from "../../store/sample.ts";
+import { reading, sensor, sensorEvent, start_ms } from "../../../testbed/sample.ts";
 import { servePages } from "./pages-server.ts";
 
 /** A store that has these intervals of an item, newest first, and a first reading of it. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
-import { eventually, type LintelProcess, type RunningServer, Site } from "../../shipped/front-door.ts";
-import type { SimulatorProcess } from "../../shipped/simulator.ts";
+import { chromiumPath, noChromium, TestBrowser, type Visit } from "../../../testbed/browser.ts";
+import { eventually, type LintelProcess, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import { faultsOfLoad } from "../../../testbed/page-load.ts";
+import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 import { faultsForAll } from "./accessibility.ts";
-import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
-import { faultsOfLoad } from "./page-load.ts";
 
 /** Where screenshots go; none are taken without it. */
 const pictures = process.env["LINTEL_PICTURES"];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Attempts, networkOf } from "../../../src/web/server/authorization.ts";
-import { SettableClock } from "../api/settable-clock.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 describe("wrong tokens", () => {
   test("are let through up to the bound in a minute, and afresh after it", () => {

@@ -3,8 +3,8 @@ import { Budget, type Caller } from "../../../src/web/server/caller-budget.ts";
 import type { HttpError } from "../../../src/web/server/http-errors.ts";
 import { type CostName, costTable } from "../../../src/web/server/request-costs.ts";
 import { sent } from "../../../src/web/server/responses.ts";
-import { eventually } from "../../shipped/front-door.ts";
-import { SettableClock } from "../api/settable-clock.ts";
+import { eventually } from "../../../testbed/front-door.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 const clock = () => new SettableClock(1_760_000_000_000);
 const callerOf = (token: string, address: string, signal?: AbortSignal): Caller => ({

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addressBytes, type Issued, issueCertificate } from "../../../src/web/server/tls-certificate.ts";
-import { seeded } from "../../store/sample.ts";
+import { seeded } from "../../../testbed/sample.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "lintel-tls-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import {
   OpenFiles,
   surplusOf,
 } from "../../../src/web/server/client-connections.ts";
-import { eventually } from "../../shipped/front-door.ts";
+import { eventually } from "../../../testbed/front-door.ts";
 
 const bounds = { connections_max: 4, connections_of_client_max: 3 };
 /** `a30` is a connection of client a that has been idle for 30 ms. */

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { version } from "../../../src/base/version.ts";
 import { endpoints } from "../../../src/web/api/endpoints.ts";
 import { versions } from "../../../src/web/api/versions.ts";
+import { fill } from "../../../testbed/programme.ts";
+import { rawExchange, type Serving, serve } from "../../../testbed/serving.ts";
 import { gatewayOf, type Receiving, receive, reportBody } from "../../central/receiver/receiving.ts";
-import { fill } from "../api/programme.ts";
-import { rawExchange, type Serving, serve } from "../api/serving.ts";
 
 let serving: Serving;
 let receiving: Receiving;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { StoreOutage } from "../../../src/base/errors.ts";
 import { lineLog } from "../../../src/base/log.ts";
 import { StoreOutages } from "../../../src/web/server/refusals.ts";
-import { SettableClock } from "../api/settable-clock.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 test("an outage of a part is named once and over once, however many requests of others go well meanwhile", async () => {
   const { outages, lines, clock } = logged();

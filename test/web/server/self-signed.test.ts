@@ -13,8 +13,8 @@ import {
   tlsFilesOf,
 } from "../../../src/web/server/self-signed.ts";
 import { issueCertificate } from "../../../src/web/server/tls-certificate.ts";
+import { keptLog } from "../../../testbed/sample.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
-import { keptLog } from "../../store/sample.ts";
 
 let directory: string;
 beforeEach(() => {

@@ -7,10 +7,10 @@ import { lineLog } from "../../../src/base/log.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { defaultBounds } from "../../../src/web/server/http-server.ts";
 import { readTls } from "../../../src/web/server/listening.ts";
-import { eventually } from "../../shipped/front-door.ts";
-import { append, now_ms, rawExchange, reading, type Serving, serve } from "../api/serving.ts";
-import { SettableClock } from "../api/settable-clock.ts";
-import { startApi } from "../api/starting.ts";
+import { startApi } from "../../../testbed/api-server.ts";
+import { eventually } from "../../../testbed/front-door.ts";
+import { append, now_ms, rawExchange, reading, type Serving, serve } from "../../../testbed/serving.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 const tlsFile = (name: string) => new URL(`../../golden/api-tls/${name}`, import.meta.url).pathname;
 const tls = { certificate: tlsFile("certificate.pem"), key: tlsFile("key.pem") };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { checkToken, mintToken, type Token } from "../../../src/domain/token.ts";
-import { SettableClock } from "../api/settable-clock.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 
 const clock = new SettableClock(Date.UTC(2026, 2, 1));
 const holding = (...tokens: Token[]) => ({

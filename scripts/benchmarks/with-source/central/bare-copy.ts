@@ -5,7 +5,7 @@ import { PostgresConnections } from "../../../../src/store/postgres/connections.
 import { copyIn, copyOf } from "../../../../src/store/postgres/copy.ts";
 import { migrate } from "../../../../src/store/postgres/schema.ts";
 import { byDevice } from "../../../../src/store/series/series-rows.ts";
-import { postgresServer } from "../../../../test/store/postgres/server.ts";
+import { postgresServer } from "../../../../testbed/postgres/server.ts";
 
 /** The rows of a batch as they are stored, in the binary form of COPY: so copying them is all that is left. */
 export type Ready = readonly { readonly statement: string; readonly chunks: readonly Buffer[] }[];

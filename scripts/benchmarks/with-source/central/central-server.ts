@@ -9,8 +9,8 @@ import type { Batch } from "../../../../src/store/batch.ts";
 import type { CentralStore } from "../../../../src/store/central/central-store.ts";
 import { encodeBatch } from "../../../../src/transfer/batch-codec.ts";
 import { type BatchAnswer, batchHeader, batchType, syncPath } from "../../../../src/transfer/protocol.ts";
-import { type RunningServer, Site } from "../../../../test/shipped/front-door.ts";
-import { postgresServer } from "../../../../test/store/postgres/server.ts";
+import { type RunningServer, Site } from "../../../../testbed/front-door.ts";
+import { postgresServer } from "../../../../testbed/postgres/server.ts";
 import { residentOf } from "../../api/resident.ts";
 import type { HomeData } from "./home-data.ts";
 

@@ -1,8 +1,8 @@
 import { day_ms, hour_ms } from "../../../../src/base/time.ts";
 import type { CentralStore } from "../../../../src/store/central/central-store.ts";
 import type { ImportedRecord } from "../../../../src/store/inventory/record-store.ts";
-import { item, sensor, sensorEvent } from "../../../../test/store/sample.ts";
-import { SimulatedGateway, wellReport } from "../../../../test/store/simulated-gateway.ts";
+import { item, sensor, sensorEvent } from "../../../../testbed/sample.ts";
+import { SimulatedGateway, wellReport } from "../../../../testbed/simulated-gateway.ts";
 import { deviceIn, simulated } from "./home-data.ts";
 
 /**

@@ -5,8 +5,8 @@ import type { Device, Reading } from "../../../../src/domain/reading.ts";
 import { seriesOf, type Value } from "../../../../src/domain/series.ts";
 import { type Batch, batch_readings_max } from "../../../../src/store/batch.ts";
 import { digestAt } from "../../../../src/store/central/batch-acceptance.ts";
-import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";
-import { SimulatedGateway, type SimulatedReading } from "../../../../test/store/simulated-gateway.ts";
+import { seeded, sensor, sensorEvent } from "../../../../testbed/sample.ts";
+import { SimulatedGateway, type SimulatedReading } from "../../../../testbed/simulated-gateway.ts";
 
 /** Uploads of homes: batches of the largest size, one after the other, each home with devices of its own. */
 export class HomeData {

@@ -1,8 +1,8 @@
 import { day_ms } from "../../../../src/base/time.ts";
 import type { CentralStore } from "../../../../src/store/central/central-store.ts";
-import { postgresServer } from "../../../../test/store/postgres/server.ts";
-import type { TestServer } from "../../../../test/store/postgres/test-server.ts";
-import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";
+import { postgresServer } from "../../../../testbed/postgres/server.ts";
+import type { TestServer } from "../../../../testbed/postgres/test-server.ts";
+import { seeded, sensor, sensorEvent } from "../../../../testbed/sample.ts";
 import { type Connection, connect } from "../../api/connection.ts";
 import { quantile, type Report } from "../../api/report.ts";
 import { CentralServer, type Kept, keptIn, seconds } from "./central-server.ts";

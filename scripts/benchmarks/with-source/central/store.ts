@@ -1,6 +1,6 @@
 import { batch_readings_max } from "../../../../src/store/batch.ts";
 import { decodeBatch } from "../../../../src/transfer/batch-codec.ts";
-import { postgresServer } from "../../../../test/store/postgres/server.ts";
+import { postgresServer } from "../../../../testbed/postgres/server.ts";
 import { quantile, type Report } from "../../api/report.ts";
 import { BareCopy, type Ready } from "./bare-copy.ts";
 import { type Encoded, encodedNext, openStore, seconds } from "./central-server.ts";

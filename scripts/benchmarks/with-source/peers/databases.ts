@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { type Batch, valuesAt } from "../../../../src/store/batch.ts";
 import { valueColumns } from "../../../../src/store/series/series-columns.ts";
 import { dueAfterReport } from "../../../../src/store/series/stream-rewrites.ts";
-import { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
+import { SimulatedGateway } from "../../../../testbed/simulated-gateway.ts";
 import { quantile, type Report } from "../../api/report.ts";
 import { InfluxDb, type TimeSeries, VictoriaMetrics } from "../../peers/time-series.ts";
 import { BareCopy } from "../central/bare-copy.ts";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Batch } from "../../../../src/store/batch.ts";
 import { nothingNoted } from "../../../../src/store/exchange.ts";
 import { type ReportBody, syncPath } from "../../../../src/transfer/protocol.ts";
-import { postgresServer } from "../../../../test/store/postgres/server.ts";
-import { wellReport } from "../../../../test/store/simulated-gateway.ts";
+import { postgresServer } from "../../../../testbed/postgres/server.ts";
+import { wellReport } from "../../../../testbed/simulated-gateway.ts";
 import { CentralServer, encoded, type Kept } from "../central/central-server.ts";
 
 /**

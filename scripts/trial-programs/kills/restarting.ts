@@ -1,0 +1,110 @@
+import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
+
+/** One run of the gateway between two restarts. */
+export interface Run {
+  readonly ended: "SIGKILL" | "SIGTERM";
+  /** The first notification that was written to the port after this gateway's first byte. */
+  readonly first: number;
+  /** The last that it owes: with SIGTERM what was written before the signal, with SIGKILL what had been served before it. */
+  readonly last: number;
+}
+
+/**
+ * The notifications that were served at the end, and those that had to be. They are numbered from 1 by their zone
+ * status.
+ */
+export interface Restarts {
+  readonly runs: readonly Run[];
+  /** In the order of the API, oldest first. */
+  readonly served: readonly number[];
+  readonly written: number;
+}
+
+const report_interval_ms = 50;
+/** A run is ended after so many notifications: a second after its first byte, which is in the middle of its first work. */
+const run_notifications = 20;
+
+/**
+ * Restarts the gateway that people start, by SIGKILL and SIGTERM in turn, while a sensor of its Zigbee network notifies every
+ * 50 ms through a stick that goes on running.
+ */
+export async function restart(times: number, told: (run: Run) => void = () => {}): Promise<Restarts> {
+  const site = new Site();
+  try {
+    const stick = await site.simulator("zigbee");
+    site.configure({ sections: `[zigbee]\nport = "${stick.path}"` });
+    let gateway = await site.run();
+    const token = await site.token();
+    const ieee = await letIn(site, stick);
+    const item = `wirelesssensor-${ieee.replaceAll(":", "")}`;
+    await stick.tell({ do: "report", ieee, every_ms: report_interval_ms });
+    const runs: Run[] = [];
+    for (let index = 0; index < times; index += 1) {
+      const ended = index % 2 === 0 ? "SIGKILL" : "SIGTERM";
+      const { first, last } = await longEnough(stick);
+      if (ended === "SIGKILL") await servedUpTo(last, gateway, item, token);
+      const code = await gateway.stop(ended);
+      if (ended === "SIGTERM" && code !== 0)
+        throw new Error(`the gateway ended with ${code}: ${await gateway.process.said()}`);
+      await stick.tell({ do: "closed" });
+      runs.push({ ended, first, last });
+      told({ ended, first, last });
+      gateway = await site.run();
+    }
+    const { first } = await longEnough(stick);
+    await stick.tell({ do: "report", ieee, every_ms: 0 });
+    const { last } = await stick.tell({ do: "reported" });
+    await servedUpTo(last, gateway, item, token);
+    runs.push({ ended: "SIGTERM", first, last });
+    const served = (await gateway.events(item, token)).map(({ event }) => event).reverse();
+    await gateway.stop();
+    return { runs, served, written: last };
+  } finally {
+    await site.remove();
+  }
+}
+
+/** Faults of the served notifications: a line for each that is missing, out of order or served twice. */
+export function faultsOf({ runs, served }: Restarts): string[] {
+  const there = new Set(served);
+  const missing = runs.flatMap(({ first, last, ended }, index) =>
+    Array.from({ length: last - first + 1 }, (_, offset) => first + offset)
+      .filter((number) => !there.has(number))
+      .map((number) => `${number} is missing, of ${first} to ${last} of run ${index + 1}, ended by ${ended}`),
+  );
+  const disorder = served.flatMap((number, index) => {
+    const before = served[index - 1] ?? 0;
+    return number > before ? [] : [`${number} comes after ${before}`];
+  });
+  return [...missing, ...disorder];
+}
+
+/** Lets a curtain sensor in, right after the start, while the network is still being formed. */
+export async function letIn(site: Site, stick: SimulatorProcess): Promise<string> {
+  const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
+  const open = await pair.line();
+  if (open === undefined) throw new Error(`joining did not open: ${await pair.said()}`);
+  const { ieee } = await stick.tell({ do: "add", model: "3045" });
+  await stick.tell({ do: "join", ieee });
+  await pair.line();
+  pair.kill("SIGINT");
+  await pair.exited;
+  return ieee;
+}
+
+/** Waits until the gateway has been told enough since its first byte. */
+function longEnough(stick: SimulatorProcess): Promise<{ first: number; last: number }> {
+  return eventually(async () => {
+    const { first, last } = await stick.tell({ do: "reported" });
+    return first !== null && last - first >= run_notifications ? { first, last } : undefined;
+  }, "notifications after the gateway's first byte");
+}
+
+async function servedUpTo(last: number, gateway: RunningServer, item: string, token: string): Promise<void> {
+  await eventually(async () => {
+    const path = `/items/wirelesssensors/${item}/events?limit=1`;
+    const newest = await gateway.records<{ event: number }[]>(path, token);
+    return (newest[0]?.event ?? 0) >= last ? true : undefined;
+  }, `notification ${last} served`);
+}

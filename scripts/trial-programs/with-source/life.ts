@@ -1,0 +1,177 @@
+/**
+ * Lives the nights of simulated homes and their central, each from a seed: nothing acknowledged is lost, doubled or moved
+ *
+ *   ./scripts/trials life --seed 17 [--keep 3,9,12-14] [--trace]
+ *   ./scripts/trials life --seeds 1..2500 [--workers 2]
+ *   ./scripts/trials life --planted [NAME]
+ *
+ * Ingest, stores, uploads and central are the real ones, in one process, on real SQLite. Clocks, network and disks are simulated: power cuts keep any part of
+ * what was not synchronised. --seeds lives one life after the other and stops at the first that breaks something, which it shrinks to the fewest
+ * steps. --planted changes the source in a small wrong way at a time (life/planted), and prints how long it took to be found. Needs cc, and Linux.
+ */
+import { parseArgs } from "node:util";
+import { figuresText } from "../../figures.ts";
+import { planOf } from "./life/plan.ts";
+import { findPlanted, plantedNames } from "./life/planted.ts";
+import { placesIn, placesText, shrink } from "./life/shrink.ts";
+import { Ground, LifeWorker } from "./life/workers.ts";
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: "string" },
+    seeds: { type: "string" },
+    keep: { type: "string" },
+    workers: { type: "string", default: "2" },
+    trace: { type: "boolean", default: false },
+    planted: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+if (options.help || (!options.planted && options.seed === undefined && options.seeds === undefined)) {
+  console.log(
+    "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --planted [NAME]",
+  );
+  process.exit(options.help ? 0 : 2);
+}
+/** Rows of the table of a range: the words, and the counts. */
+const told = [
+  ["home-nights", "nights"],
+  ["readings", "readings"],
+  ["power cuts", "cuts"],
+  ["kills of a gateway or central", "kills"],
+  ["uploads that ended well", "uploads"],
+  ["uploads that failed", "failed uploads"],
+  ["readings sent", "sent"],
+  ["readings pruned", "pruned"],
+  ["full disks", "full"],
+  ["disks that fail to synchronise", "failingSync"],
+  ["slow disks", "slow"],
+  ["clocks that leap", "clock"],
+  ["networks that fail", "networkFails"],
+  ["networks that lose, repeat and cut", "troubled"],
+  ["uploaders killed", "killUploader"],
+  ["cards lost", "cards lost"],
+  ["erasures", "erase"],
+  ["devices that move", "move"],
+  ["central restored from a backup", "central restored"],
+  ["home-nights an hour", "rate"],
+  ["lives in which something broke", "broken"],
+] as const;
+/** Where nobody watches, a line of progress stands for so many lives. */
+const lives_of_a_line = 100;
+/** Programs that a power cut ends leave a megabyte each in the process that they were simulated in. */
+const lives_of_a_process = 250;
+
+using ground = new Ground();
+if (options.planted) process.exitCode = (await plantAll()) ? 0 : 1;
+else if (options.seed !== undefined) process.exitCode = (await one(Number(options.seed))) ? 0 : 1;
+else process.exitCode = (await many(options.seeds as string)) ? 0 : 1;
+
+/** One life, with each of its lines where they are wanted. */
+async function one(seed: number): Promise<boolean> {
+  const worker = new LifeWorker(ground);
+  const keep = options.keep === undefined ? undefined : placesIn(options.keep);
+  const lived = await worker.live({ seed, ...(keep && { keep }), trace: options.trace }, (line) =>
+    console.log(line),
+  );
+  await worker.end();
+  console.log(`seed ${seed}, digest ${lived.digest}: ${lived.broken ?? "nothing broken"}`);
+  console.log(countsText(lived.counts));
+  return lived.broken === undefined;
+}
+
+/** Lives of a range of seeds. Interrupted, it says where it goes on. */
+async function many(range: string): Promise<boolean> {
+  const [, from, to] = /^(\d+)\.\.(\d+)$/.exec(range) ?? [];
+  if (from === undefined || to === undefined)
+    throw new Error(`${range} is no range of seeds such as 1..2500`);
+  const last = Number(to);
+  const { homes, days } = planOf(Number(from));
+  const counts: Record<string, number> = {};
+  const underWay = new Set<number>();
+  const started = performance.now();
+  let next = Number(from);
+  let done = 0;
+  let stopped = false;
+  let failed: number | undefined;
+  process.on("SIGINT", () => {
+    stopped = true;
+  });
+  const rate = () => Math.round((done * homes * days * 3_600_000) / (performance.now() - started));
+  const line = () =>
+    `${done * homes * days} home-nights of ${done} seeds in ${((performance.now() - started) / 1_000).toFixed(0)} s, ${rate()} an hour`;
+  const work = async () => {
+    const worker = new LifeWorker(ground);
+    for (let lives = 1; !stopped && failed === undefined && next <= last; lives += 1) {
+      const seed = next;
+      next += 1;
+      underWay.add(seed);
+      const lived = await worker.live({ seed });
+      underWay.delete(seed);
+      done += 1;
+      for (const [name, count] of Object.entries(lived.counts)) counts[name] = (counts[name] ?? 0) + count;
+      if (lived.broken !== undefined) {
+        console.log(`\nseed ${seed}: ${lived.broken}`);
+        failed ??= seed;
+      }
+      if (process.stdout.isTTY) process.stdout.write(`\r${line()} `);
+      else if (done % lives_of_a_line === 0) console.log(line());
+      if (lives % lives_of_a_process === 0) await worker.end();
+    }
+    await worker.end();
+  };
+  await Promise.all(Array.from({ length: Number(options.workers) }, work));
+  console.log(`${process.stdout.isTTY ? "\n" : ""}${line()}`);
+  console.log(countsText(counts));
+  const lived: Record<string, number> = {
+    ...counts,
+    nights: done * homes * days,
+    rate: rate(),
+    broken: failed === undefined ? 0 : 1,
+  };
+  console.log(figuresText(Object.fromEntries(told.map(([name, key]) => [name, lived[key] ?? 0]))));
+  if (failed !== undefined) await sayShrunk(failed);
+  else if (stopped)
+    console.log(`go on with ./scripts/trials life --seeds ${Math.min(next, ...underWay)}..${last}`);
+  else console.log(`seeds ${range}: nothing broken`);
+  return failed === undefined;
+}
+
+async function sayShrunk(seed: number): Promise<void> {
+  console.log(`again with ./scripts/trials life --seed ${seed}; looking for the fewest steps`);
+  const worker = new LifeWorker(ground);
+  const { steps } = planOf(seed);
+  const { keep, broken } = await shrink(steps.length, (places) => worker.live({ seed, keep: places }));
+  await worker.end();
+  if (broken === "") console.log("no step can be left out");
+  else console.log(`${broken}\n./scripts/trials life --trace --seed ${seed} --keep ${placesText(keep)}`);
+}
+
+async function plantAll(): Promise<boolean> {
+  const names = positionals.length > 0 ? positionals : plantedNames();
+  const figures: Record<string, string> = {};
+  let missed = 0;
+  for (const name of names) {
+    const found = await findPlanted(name, ground, Number(options.workers));
+    if (found.broken === undefined) missed += 1;
+    const minutes = (found.ms / 60_000).toFixed(1);
+    console.log(
+      found.broken === undefined
+        ? `${name}: not found in ${minutes} minutes, ${found.lives} lives`
+        : `${name}: ${minutes} minutes, ${found.lives} lives: ${found.broken.split("\n")[0]}`,
+    );
+    const by =
+      found.seed === undefined ? `not found in ${minutes} minutes` : `${minutes} minutes, seed ${found.seed}`;
+    figures[name.replaceAll("-", " ")] = by;
+  }
+  console.log(`${names.length - missed} of ${names.length} planted faults were found`);
+  console.log(figuresText(figures));
+  return missed === 0;
+}
+
+function countsText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(", ");
+}

@@ -1,0 +1,65 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type Ground, LifeWorker, processEnded } from "./workers.ts";
+
+/** Small wrong changes of the source, each a patch. */
+const folder = join(import.meta.dir, "planted");
+const root = join(import.meta.dir, "../../../..");
+
+export function plantedNames(): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".patch"))
+    .map((name) => name.slice(0, -".patch".length))
+    .sort();
+}
+
+/** Applies a patch to a directory that has the source. @throws where it does not fit */
+export function plant(name: string, directory: string, { check = false } = {}): void {
+  const patch = join(folder, `${name}.patch`);
+  const words = ["git", "apply", ...(check ? ["--check"] : []), patch];
+  // Outside of any repository, also where the directory lies in one.
+  const env = { ...process.env, GIT_CEILING_DIRECTORIES: join(directory, "..") };
+  const { exitCode, stderr } = Bun.spawnSync(words, { cwd: directory, env, stderr: "pipe" });
+  if (exitCode !== 0) throw new Error(`${name}.patch does not fit the source: ${stderr.toString().trim()}`);
+}
+
+/** Lives seeds from 1 on in a copy of the source with a fault in it, until one breaks something. */
+export async function findPlanted(
+  name: string,
+  ground: Ground,
+  workers: number,
+): Promise<{
+  readonly broken?: string;
+  readonly seed?: number;
+  readonly lives: number;
+  readonly ms: number;
+}> {
+  const copy = mkdtempSync(join(ground.directory, "copy-"));
+  for (const part of ["src", "scripts", "testbed", "drivers", "package.json", "tsconfig.json"])
+    cpSync(join(root, part), join(copy, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  plant(name, copy);
+  const started = performance.now();
+  const ms = () => performance.now() - started;
+  let found: { broken: string; seed: number } | undefined;
+  let lives = 0;
+  let next = 1;
+  const work = async () => {
+    const worker = new LifeWorker(ground, join(copy, "scripts/trial-programs/with-source/life/worker.ts"));
+    while (found === undefined && ms() < search_ms_max) {
+      const seed = next;
+      next += 1;
+      const lived = await worker.live({ seed });
+      lives += 1;
+      if (lives === 1 && lived.digest === "" && lived.broken === processEnded)
+        throw new Error(`with ${name} planted the program does not start`);
+      if (lived.broken !== undefined) found ??= { broken: `seed ${seed}: ${lived.broken}`, seed };
+    }
+    await worker.end();
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  rmSync(copy, { recursive: true, force: true });
+  return { ...found, lives, ms: ms() };
+}
+
+const search_ms_max = 30 * 60_000;

@@ -1,0 +1,78 @@
+/**
+ * A simulated Bluetooth controller as a process of its own, with a standard scale, a broadcasting pill box and a watch around
+ * it: what drivers/ble/simulator is for one driver, for all that speak through it. Answers a line for each line.
+ */
+import { HciSimulator } from "../drivers/ble/simulator/controller.ts";
+import type { SimulatedPeripheral } from "../drivers/ble/simulator/peripheral.ts";
+import { nordicUart, SimulatedWatch } from "../drivers/watch/simulator/watch.ts";
+import { obeyLines, simulatorOptions } from "../drivers/wire/simulated-process.ts";
+import { addBondedScale, addPillBox, addScale, deviceAddresses, strangerOf } from "./ble-devices.ts";
+
+const help = `bun air.ts [--transport tcp|pty] [--port 0] [--link PATH]
+  {"do":"turn","door":3}               a door of the pill box opens or closes
+  {"do":"weigh","weight_g":70000}      somebody steps on the scale
+  {"do":"weighBonded","weight_g":70000} somebody steps on the scale that speaks to a bonded partner alone
+  {"do":"look"}                        nothing; every answer has the digits of that scale, and how often it was paired
+  {"do":"block","ts":…,"steps":120}    ten minutes more in the log of the watch, until this unix time in ms
+  {"do":"strangers","count":80}        so many devices that were never heard before pass by`;
+
+interface Command {
+  readonly do: string;
+  readonly count?: number;
+  readonly door?: number;
+  readonly weight_g?: number;
+  readonly ts?: number;
+  readonly steps?: number;
+}
+
+/** Every device is heard this often, as long as a gateway scans. */
+const advertising_ms = 100;
+
+const { line } = await simulatorOptions(help, {});
+const controller = await HciSimulator.listen(line);
+
+const box = addPillBox(controller);
+const { scale, onAir: scaleOnAir } = addScale(controller);
+const bonded = addBondedScale(controller);
+const watch = new SimulatedWatch();
+const watchOnAir: SimulatedPeripheral = controller.addPeripheral({
+  address: deviceAddresses.watch,
+  advertisement: { name: "Bangle.js c0ff" },
+  services: nordicUart(watch, () => watchOnAir),
+});
+
+let strangers = 0;
+const weighingOf = ({ weight_g = 70_000 }: Command) => ({
+  weight: { weight_g, shown_ms: Math.floor(Date.now() / 1000) * 1000 },
+});
+const commands: Readonly<Record<string, (command: Command) => unknown>> = {
+  turn: ({ door = 0 }) => box.turn(door),
+  weigh: (command) => scale.weigh(weighingOf(command)),
+  weighBonded: (command) => bonded.scale.weigh(weighingOf(command)),
+  look: () => {},
+  block: ({ ts = Date.now(), steps = 0 }) => {
+    watch.blocks.push({ end_ms: ts, steps, activity: "WALKING" });
+  },
+  strangers: ({ count = 1 }) => {
+    for (const last = strangers + count; strangers < last; strangers += 1)
+      controller.passBy(strangerOf(strangers));
+  },
+};
+
+setInterval(() => {
+  box.repeat();
+  if (scale.stored.length > 0) scaleOnAir.advertise();
+  if (bonded.scale.stored.length > 0) bonded.onAir.advertise();
+  watchOnAir.advertise();
+}, advertising_ms);
+
+await obeyLines<Command>({
+  simulator: controller,
+  obey: (command) => {
+    const obeyed = commands[command.do];
+    if (obeyed === undefined) throw new RangeError(`no command ${command.do}`);
+    obeyed(command);
+    const { digits } = bonded.shown;
+    return { scanning: controller.scanning, digits, pairings: bonded.onAir.security?.pairings };
+  },
+});
