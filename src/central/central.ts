@@ -206,7 +206,7 @@ function fleetFor(store: CentralStore, clock: Clock): Fleet {
   const reader = new FleetReader({ store, clock });
   return {
     homes: (of) => reader.read(of),
-    nights: (...given) => store.dailyArrivals(...given),
+    dailyArrivals: (...given) => store.dailyArrivals(...given),
     coverageIn: (...given) => store.coverageIn(...given),
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { freeBytes } from "../base/disk/disk-fault.ts";
+import { freeBytes, nearestExisting } from "../base/disk/disk-fault.ts";
 import { OperatorError, StoreOutage } from "../base/errors.ts";
 import type { Moved } from "../store/move/move.ts";
 import type { MoveTarget } from "../store/move/move-ends.ts";
@@ -138,18 +138,13 @@ async function requireRoom(to: CentralPlace, of: { readings: number; bytes: numb
   if ("database" in to) return `at most about ${bytesText(of.readings * postgres_bytes)}`;
   const needed = Math.min(of.bytes, empty_bytes + of.readings * sqlite_bytes);
   const held = statSync(databasePath(to.directory), { throwIfNoEntry: false })?.size ?? 0;
-  const free = await freeBytes(existing(to.directory));
+  const free = await freeBytes(nearestExisting(to.directory));
   if (held + free < needed)
     throw new OperatorError(
       `${to.directory} is to take about ${bytesText(needed)}, and its disk has ${bytesText(free)} free`,
       "free some space, or name a directory on another disk",
     );
   return `at most about ${bytesText(needed)}; ${bytesText(free)} are free`;
-}
-
-/** The first directory on the way up that exists. */
-function existing(directory: string): string {
-  return existsSync(directory) ? directory : existing(dirname(directory));
 }
 
 function placeOf(store: string): CentralPlace {

@@ -64,8 +64,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--output <path>", "a directory, or for one series the file itself", "lintel-data")
     .option("--json", "print the files with their rows as JSON")
     .action(async (given: ExportOptions) => {
-      const isGiven = (name: string) => command.getOptionValueSource(name) === "cli";
-      const { options, asked } = await withAt(given, isGiven);
+      const { options, asked } = await withAt(given, command);
       return exportAll(options, asked, context);
     });
 }

@@ -57,8 +57,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--output <dir>", "where the files go", "lintel-data")
     .option("--json", "print what was downloaded as JSON")
     .action(async (given: FetchCommandOptions) => {
-      const isGiven = (name: string) => command.getOptionValueSource(name) === "cli";
-      const { options, asked } = await withAt(given, isGiven);
+      const { options, asked } = await withAt(given, command);
       return fetchAll(options, asked, context);
     });
 }

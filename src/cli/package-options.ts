@@ -213,12 +213,11 @@ export function addAtOption(command: Command): Command {
 /**
  * Reads `--at`. Where it names a saved package, the options that the package was made with hold, unless others are given.
  *
- * @param isGiven whether an option stands on the command line
  * @throws OperatorError where it names neither readings nor a package
  */
 export async function withAt<Options extends AtOptions>(
   options: Options,
-  isGiven: (name: string) => boolean,
+  command: Pick<Command, "getOptionValueSource">,
 ): Promise<{ options: Options; asked?: AskedAt }> {
   const { at, output } = options;
   if (at === undefined) return { options };
@@ -243,6 +242,7 @@ export async function withAt<Options extends AtOptions>(
     ...(made.since !== undefined && { since: parseMoment(made.since) }),
     ...(made.until !== undefined && { until: parseMoment(made.until) }),
   };
+  const isGiven = (name: string) => command.getOptionValueSource(name) === "cli";
   const held = Object.entries(before).filter(([name, value]) => value !== undefined && !isGiven(name));
   return {
     options: { ...options, ...Object.fromEntries(held) },

@@ -1,6 +1,7 @@
 import { localDate, localTime } from "../base/time.ts";
 import type { Dose, DoseStatus } from "../domain/derived/doses.ts";
 import { type Quartiles, quartilesOf } from "../domain/derived/quartiles.ts";
+import { weeksOf } from "../web/pages/device/box-doses.ts";
 import type { PillboxReport, WalkingReport } from "../web/pages/report/household-report.ts";
 import type { Colours } from "./terminal.ts";
 
@@ -10,7 +11,9 @@ export function doseLines(box: PillboxReport, colours: Colours, width = Number.P
   const heading = `${"".padEnd(weekWidth)}${weekdays.map((day) => day.slice(0, shape.day).padEnd(shape.cell)).join("")}`;
   return [
     colours.dim(heading.trimEnd()),
-    ...weeksOf(box.doses).map((week) => weekLine(week, box.timezone, colours, shape)),
+    ...weeksOf(box.doses)
+      .toReversed()
+      .map((week) => weekLine(week, box.timezone, colours, shape)),
     ...(shape === narrowest ? [colours.dim("(a wider window or | less -S shows times)")] : []),
     "",
     countLine(box, colours),
@@ -34,21 +37,10 @@ const shapes: readonly Shape[] = [
   narrowest,
 ];
 
-/** Doses in weeks from Sunday to Saturday, with holes before the first and after the last. */
-function weeksOf(doses: readonly Dose[]): (Dose | undefined)[][] {
-  const weeks: (Dose | undefined)[][] = [];
-  for (const dose of doses) {
-    if (dose.weekday === 0 || weeks.length === 0) weeks.push(Array.from({ length: 7 }));
-    const week = weeks.at(-1);
-    if (week !== undefined) week[dose.weekday] = dose;
-  }
-  return weeks;
-}
-
-function weekLine(week: readonly (Dose | undefined)[], zone: string, colours: Colours, shape: Shape): string {
-  const first = week.find((dose) => dose !== undefined);
+function weekLine(week: readonly (Dose | null)[], zone: string, colours: Colours, shape: Shape): string {
+  const first = week.find((dose) => dose !== null);
   const cells = week.map((dose) => {
-    if (dose === undefined) return "".padEnd(shape.cell);
+    if (dose === null) return "".padEnd(shape.cell);
     const { paint, mark, word = "" } = marks[dose.status];
     const time = dose.at_ms === undefined || !shape.times ? "" : localTime(zone, dose.at_ms);
     const shown = [mark, shape.words ? word : "", time].filter((part) => part !== "").join(" ");

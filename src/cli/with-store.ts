@@ -68,7 +68,8 @@ export function withUploadStore<Result>(
   return closing(openUploadStore({ directory, ...opening(context) }), use);
 }
 
-async function closing<Opened extends Store, Result>(
+/** Opens a store for as long as `use` takes. */
+export async function closing<Opened extends Store, Result>(
   opened: Promise<Opened>,
   use: (store: Opened) => Promise<Result>,
 ): Promise<Result> {

@@ -18,7 +18,7 @@ import { plugInBleDevices } from "./ble-devices.ts";
 import { type DemoCentral, PastClock, startDemoCentral, tokenFile } from "./demo-central.ts";
 import { curtains, demoHome, sensors } from "./devices.ts";
 import { appendHistory, type Buffers } from "./history.ts";
-import { neighbourRecords, PastNights } from "./neighbours.ts";
+import { neighbourRecords, openPastNights } from "./neighbours.ts";
 import { type DemoHomeRecords, importProgramme } from "./programme.ts";
 import { Random } from "./random.ts";
 import { type DemoZigbeeRadio, Pauses, plugInPillBoxBridge, plugInZigbeeRadio } from "./simulated-sticks.ts";
@@ -192,14 +192,7 @@ async function furnish(options: {
     const { items } = await store.overview();
     const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
     if (items.length === 0) await options.programme(store);
-    await using nights = await PastNights.open({
-      central,
-      past,
-      until_ms: now_ms,
-      directory,
-      clock,
-      log,
-    });
+    await using nights = await openPastNights({ central, past, until_ms: now_ms, directory, clock, log });
     return await appendHistory({
       store,
       resumed: items.length > 0,

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { day_ms, hour_ms } from "../base/time.ts";
-import type { GatewayStore } from "../store/gateway/gateway-store.ts";
+import { day_ms, hour_ms, type TimeSpan } from "../base/time.ts";
 import { openGatewayStore } from "../store/sqlite/open-store.ts";
 import type { DemoCentral, PastClock } from "./demo-central.ts";
 import {
@@ -75,51 +74,35 @@ export function neighbourRecords(of: { installed_ms: number; timezone: string })
 }
 
 /** The gateway of such a home: a store, and what somebody's days leave in it. */
-export class NeighbourGateway {
+interface NeighbourGateway {
   readonly directory: string;
   readonly neighbour: Neighbour;
-  readonly #store: GatewayStore;
-  readonly #telling: Telling;
-  readonly #until_ms: number;
-
-  private constructor(of: {
-    neighbour: Neighbour;
-    directory: string;
-    store: GatewayStore;
-    until_ms: number;
-  }) {
-    this.neighbour = of.neighbour;
-    this.directory = of.directory;
-    this.#store = of.store;
-    this.#until_ms = of.until_ms;
-    this.#telling = new Telling(of.neighbour.home * seeds_apart, uneventful);
-  }
-
-  /** Opens it below `directory`, the demo's; `until_ms` is when the demo starts. */
-  static async open(options: {
-    neighbour: Neighbour;
-    directory: string;
-    until_ms: number;
-    clock: Clock;
-    log: Log;
-  }): Promise<NeighbourGateway> {
-    const { neighbour, clock, log, until_ms } = options;
-    const { home } = neighbour;
-    const directory = join(options.directory, "homes", String(home));
-    const store = await openGatewayStore({ directory, clock, log, home });
-    return new NeighbourGateway({ neighbour, directory, store, until_ms });
-  }
-
   /** Puts on disk what was heard in a day, from midnight on. */
-  async live({ from_ms, to_ms }: { from_ms: number; to_ms: number }): Promise<void> {
-    const { home, silent, empty } = this.neighbour;
-    const silent_ms = silent === undefined ? Infinity : this.#until_ms - silent.days * day_ms;
-    const span = { from_ms, to_ms };
-    const told = this.#telling.day(from_ms).readings;
+  live(day: TimeSpan): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens it below `directory`, the demo's; `until_ms` is when the demo starts. */
+async function openNeighbour(options: {
+  neighbour: Neighbour;
+  directory: string;
+  until_ms: number;
+  clock: Clock;
+  log: Log;
+}): Promise<NeighbourGateway> {
+  const { neighbour, clock, log, until_ms } = options;
+  const { home, silent, empty } = neighbour;
+  const directory = join(options.directory, "homes", String(home));
+  const store = await openGatewayStore({ directory, clock, log, home });
+  const telling = new Telling(home * seeds_apart, uneventful);
+  const silent_ms = silent === undefined ? Infinity : until_ms - silent.days * day_ms;
+  const live = async (span: TimeSpan) => {
+    const { from_ms, to_ms } = span;
+    const told = telling.day(from_ms).readings;
     const heard = furniture.map((name, index) => {
       const { address } = sensorIn(home, name);
       const lived = { from_ms, to_ms: name === silent?.sensor ? Math.min(to_ms, silent_ms) : to_ms };
-      const nearlyEmpty = (at_ms: number) => 9 + Math.max(0, Math.floor((this.#until_ms - at_ms) / day_ms));
+      const nearlyEmpty = (at_ms: number) => 9 + Math.max(0, Math.floor((until_ms - at_ms) / day_ms));
       return {
         states: sensorBeats({ address }, lived, {
           index: index + home,
@@ -135,15 +118,12 @@ export class NeighbourGateway {
     const byTime = heard
       .flatMap(({ readings }) => readings)
       .sort((one, other) => one.stamp_ms - other.stamp_ms);
-    await this.#store.append(byTime, {
+    await store.append(byTime, {
       listening: ["gateway", "zigbee"].map((listener) => ({ listener, ...span })),
       states: heard.flatMap(({ states }) => states).sort((one, other) => one.heard_ms - other.heard_ms),
     });
-  }
-
-  close(): Promise<void> {
-    return this.#store.close();
-  }
+  };
+  return { directory, neighbour, live, close: () => store.close() };
 }
 
 const uneventful: HomeOutages = {
@@ -157,64 +137,46 @@ const seeds_apart = 1_000;
  * The nights before the demo began, lived through as each evening is on disk: the home and its neighbours upload to central,
  * whose clock tells the time of that night.
  */
-export class PastNights implements AsyncDisposable {
-  readonly #central: DemoCentral;
-  readonly #past: PastClock;
-  readonly #until_ms: number;
-  readonly #from_ms: number;
-  readonly #gateways: readonly NeighbourGateway[];
-
-  private constructor(of: {
-    central: DemoCentral;
-    past: PastClock;
-    until_ms: number;
-    gateways: readonly NeighbourGateway[];
-  }) {
-    this.#central = of.central;
-    this.#past = of.past;
-    this.#until_ms = of.until_ms;
-    this.#from_ms = of.until_ms - nights_max * day_ms;
-    this.#gateways = of.gateways;
+export async function openPastNights(options: {
+  central: DemoCentral;
+  past: PastClock;
+  until_ms: number;
+  /** The demo's data directory. */
+  directory: string;
+  clock: Clock;
+  log: Log;
+}): Promise<PastNights> {
+  const { central, past, until_ms } = options;
+  const gateways: NeighbourGateway[] = [];
+  for (const neighbour of neighbours) {
+    const gateway = await openNeighbour({ ...options, neighbour });
+    gateways.push(gateway);
+    await central.admit(neighbour.home, gateway.directory);
   }
-
-  static async open(options: {
-    central: DemoCentral;
-    past: PastClock;
-    until_ms: number;
-    /** The demo's data directory. */
-    directory: string;
-    clock: Clock;
-    log: Log;
-  }): Promise<PastNights> {
-    const gateways: NeighbourGateway[] = [];
-    for (const neighbour of neighbours) {
-      const gateway = await NeighbourGateway.open({ ...options, neighbour });
-      gateways.push(gateway);
-      await options.central.admit(gateway.neighbour.home, gateway.directory);
-    }
-    return new PastNights({ ...options, gateways });
-  }
-
-  /** The night that begins at this midnight, as far as it is one of the last. */
-  async evening(midnight_ms: number): Promise<void> {
+  const evening = async (midnight_ms: number) => {
     const night_ms = midnight_ms + upload_hour * hour_ms;
-    if (midnight_ms < this.#from_ms || night_ms > this.#until_ms) return;
-    this.#past.set(night_ms);
-    const ago = Math.floor((this.#until_ms - night_ms) / day_ms);
+    if (midnight_ms < until_ms - nights_max * day_ms || night_ms > until_ms) return;
+    past.set(night_ms);
+    const ago = Math.floor((until_ms - night_ms) / day_ms);
     const from_ms = new Date(midnight_ms - 12 * hour_ms).setHours(0, 0, 0, 0);
     await Promise.all([
-      this.#central.upload(),
-      ...this.#gateways.map(async (gateway) => {
+      central.upload(),
+      ...gateways.map(async (gateway) => {
         await gateway.live({ from_ms, to_ms: midnight_ms });
-        if (!gateway.neighbour.missed.includes(ago)) await this.#central.upload(gateway.directory);
+        if (!gateway.neighbour.missed.includes(ago)) await central.upload(gateway.directory);
       }),
     ]);
-  }
+  };
+  const end = async () => {
+    past.putRight();
+    for (const gateway of gateways) await gateway.close();
+  };
+  return { evening, [Symbol.asyncDispose]: end };
+}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#past.putRight();
-    for (const gateway of this.#gateways) await gateway.close();
-  }
+interface PastNights extends AsyncDisposable {
+  /** The night that begins at this midnight, as far as it is one of the last. */
+  evening(midnight_ms: number): Promise<void>;
 }
 
 /** Each takes a tenth of a second before the demo is ready. */

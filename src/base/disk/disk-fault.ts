@@ -1,6 +1,6 @@
-import { mkdirSync, rmdirSync } from "node:fs";
+import { existsSync, mkdirSync, rmdirSync } from "node:fs";
 import { statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { messageOf, OperatorError } from "../errors.ts";
 
 /**
@@ -59,6 +59,11 @@ export const readOnlyDisk = {
 
 /** With less than this a disk is nearly full. */
 export const disk_low_bytes = 256 * 1024 * 1024;
+
+/** The directory itself, or the nearest above it that is there: on its disk the directory will be made. */
+export function nearestExisting(directory: string): string {
+  return existsSync(directory) ? directory : nearestExisting(dirname(directory));
+}
 
 /** How many bytes the disk of a directory has free for users other than root. Rejects where there is no such directory. */
 export async function freeBytes(directory: string): Promise<number> {

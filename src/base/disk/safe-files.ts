@@ -38,9 +38,16 @@ export function writeDurably(path: string, content: string | Uint8Array, readers
     closeSync(file);
   }
   renameSync(temporary, path);
-  const directory = openSync(dirname(path), "r");
+  syncDirectory(dirname(path));
+}
+
+/** Brings the names in a directory to disk, where its file system can do that: some of boot partitions cannot. */
+export function syncDirectory(path: string): void {
+  const directory = openSync(path, "r");
   try {
     fsyncSync(directory);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "EINVAL") throw thrown;
   } finally {
     closeSync(directory);
   }

@@ -1,5 +1,6 @@
-import { mkdir, open, rename } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { syncDirectory, writeDurably } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";
@@ -7,7 +8,7 @@ import { openUploadStore } from "../../store/sqlite/open-store.ts";
 import { decodeBatch, encodedBatch } from "../../transfer/batch-codec.ts";
 import type { CommandContext } from "../command.ts";
 import { serverLog } from "../serving.ts";
-import { checkFiles, contentOf, type Manifest, readManifest, syncDirectory } from "./backup-files.ts";
+import { checkFiles, contentOf, type Manifest, readManifest } from "./backup-files.ts";
 import { putManifest } from "./make-backup.ts";
 
 /**
@@ -46,13 +47,14 @@ export async function addReadings(
       const { batch, bytes } = made;
       const name = `added/${batch.from_seq}-${batch.to_seq}.batch`;
       const path = join(into, directory, name);
-      await putBytes(path, bytes);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeDurably(path, bytes);
       files.push([name, await contentOf(path)]);
       batches.push(name);
       readings += readingsIn(batch);
       last_seq = batch.to_seq;
     }
-    if (batches.length > 0) await syncDirectory(join(into, directory));
+    if (batches.length > 0) syncDirectory(join(into, directory));
     const { added: _, ...rest } = manifest;
     const added = batches.length > 0 && { added: { last_seq, batches } };
     await putManifest(into, { ...rest, files: Object.fromEntries(files), ...added });
@@ -71,16 +73,4 @@ export async function addedBatches(from: string, { directory, files, added }: Ma
   const found = Object.fromEntries(Object.entries(files).filter(([name]) => names.includes(name)));
   await checkFiles(within, { files: found }, () => {});
   return Promise.all(names.map(async (name) => decodeBatch(await Bun.file(join(within, name)).bytes())));
-}
-
-/** Writes a file that only its owner may read: all of it is on disk under its name, or none. */
-async function putBytes(path: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  {
-    await using file = await open(`${path}.new`, "w", 0o600);
-    await file.writeFile(bytes);
-    await file.sync();
-  }
-  await rename(`${path}.new`, path);
-  await syncDirectory(dirname(path));
 }

@@ -185,11 +185,6 @@ export async function requireSpace(directory: string, bytes: number): Promise<vo
   );
 }
 
-export async function syncDirectory(directory: string): Promise<void> {
-  await using handle = await open(directory, "r");
-  await handle.sync();
-}
-
 /**
  * Files of a data directory to back up besides the database: those of drivers, and single files. Paths are relative to it.
  *

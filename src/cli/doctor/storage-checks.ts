@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { freeBytes, onReadOnlyDisk, readOnlyDisk } from "../../base/disk/disk-fault.ts";
+import { freeBytes, nearestExisting, onReadOnlyDisk, readOnlyDisk } from "../../base/disk/disk-fault.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { machineHealth } from "../../base/machine-health.ts";
 import { plainJson, shortLine } from "../../base/text.ts";
@@ -87,12 +86,6 @@ export async function checkTokens({ directory, clock }: Surroundings): Promise<C
   );
 }
 
-function nearestExisting(directory: string): string {
-  let looked = directory;
-  while (!existsSync(looked) && looked !== dirname(looked)) looked = dirname(looked);
-  return looked;
-}
-
 /** A year of a home's events is some tens of megabytes; below this, logs and updates eat the rest. */
 const disk_free_min_bytes = 200_000_000;
 
@@ -133,7 +126,7 @@ const word_max = 60;
 
 /** Disk, temperature and power supply of the machine, as far as it tells of them. */
 export function checkMachine({ running, directory, clock }: Surroundings): CheckResult {
-  const machine = running?.machine ?? machineHealth(nearestThere(directory));
+  const machine = running?.machine ?? machineHealth(nearestExisting(directory));
   const now_ms = clock.now().unix_ms;
   const texts = machineText(machine, now_ms);
   const remedies = machineRemedies(machine, now_ms);
@@ -142,11 +135,4 @@ export function checkMachine({ running, directory, clock }: Surroundings): Check
     if (remedy !== undefined) return fault(texts[part], remedy);
     return texts[part].endsWith("not told") ? note(texts[part]) : fine(texts[part]);
   });
-}
-
-/** A data directory that is still to be made will be on the disk of the one above. */
-function nearestThere(directory: string): string {
-  let looked = directory;
-  while (!existsSync(looked) && looked !== dirname(looked)) looked = dirname(looked);
-  return looked;
 }

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, statfsSync } from "node:fs";
 import { arch, freemem, loadavg, release, totalmem, uptime } from "node:os";
-import { basename } from "node:path";
 import { parse } from "smol-toml";
 import type { Clock } from "../../base/clock.ts";
 import { machineHealth } from "../../base/machine-health.ts";
@@ -60,13 +59,6 @@ export function clockFacts(clock: Clock) {
 function diskFacts(directory: string) {
   const { bsize, blocks, bavail, files, ffree, type } = statfsSync(directory);
   return { bytes: bsize * blocks, free_bytes: bsize * bavail, inodes: files, free_inodes: ffree, type };
-}
-
-/** Names and sizes of the program's own files in the data directory. */
-export function dataFiles(directory: string) {
-  return entries(directory)
-    .filter((name) => /^(lintel\.db(-wal|-shm)?|control\.sock|tls.*|drivers)$/.test(name))
-    .map((name) => basename(name));
 }
 
 function entries(directory: string): string[] {

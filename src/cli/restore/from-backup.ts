@@ -22,6 +22,7 @@ import { copyOut, databaseName, type Manifest, readManifest, requireSpace } from
 import { drawBytes } from "../progress.ts";
 import { directoryToCopy, siteOf } from "../store-place.ts";
 import { momentText } from "../terminal-text.ts";
+import { closing } from "../with-store.ts";
 import { eraseAgain, erasedBefore, fillDirectory, type RestoreContext, type Restored } from "./restoring.ts";
 
 /**
@@ -108,12 +109,10 @@ async function build(
 
 async function takeAdded(building: string, added: readonly Batch[], run: RestoreContext): Promise<void> {
   if (added.length === 0) return;
-  const store = await openUploadStore({ directory: building, clock: run.context.clock, log: run.log });
-  try {
+  const { context, log } = run;
+  await closing(openUploadStore({ directory: building, clock: context.clock, log }), async (store) => {
     for (const batch of added) await store.takeLater(batch);
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /** Takes over what the database that is replaced has more than its backup: under the same numbers, so that central, which may have some, takes each once. */
@@ -134,12 +133,8 @@ function takeOverFrom(
 
 /** Has the next upload compare every day: another release may have sent central what this box never recorded. */
 async function compareEveryDay(directory: string, { context, log }: RestoreContext): Promise<void> {
-  const store = await openUploadStore({ directory, clock: context.clock, log });
-  try {
-    await store.noteUpload({ verified_all_ms: 0 });
-  } finally {
-    await store.close();
-  }
+  const opened = openUploadStore({ directory, clock: context.clock, log });
+  await closing(opened, (store) => store.noteUpload({ verified_all_ms: 0 }));
 }
 
 function takenOverText({ taken_over, lost }: TakenOver): string {

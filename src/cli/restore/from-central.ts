@@ -16,6 +16,7 @@ import { isWhole } from "../../store/sqlite/salvage-sources.ts";
 import { TryAgainLater } from "../../web/client/http-request.ts";
 import { siteOf } from "../store-place.ts";
 import { momentText } from "../terminal-text.ts";
+import { closing } from "../with-store.ts";
 import { erasedBefore, fillDirectory, type RestoreContext, type Restored } from "./restoring.ts";
 
 /**
@@ -108,26 +109,18 @@ export async function sendFromRemains(
     terminal.progress("reading what is left of the damaged database");
     const { readings } = salvage({ from: damaged, into: databasePath(directory) });
     if (readings === 0) return { sent: 0, lost: 0 };
-    const store = await openUploadStore({ directory, clock, log });
-    try {
+    return await closing(openUploadStore({ directory, clock, log }), async (store) => {
       const { sent, lost } = await upload({
-        store,
+        ...{ store, clock, log, stop, everyDay: false, homeFiles: new Map() },
         connect: () => connect(site, { ...run, clock }),
-        clock,
-        log,
-        stop,
-        everyDay: false,
         describe: () => describeGateway({ store, clock, directory, version, timezone }),
-        homeFiles: new Map(),
         onProgress: (progress) =>
           terminal.progress(`sent ${progress.sent} of ${progress.total} readings that were left`),
       });
       // The buffer of a device may still have lost events. Then central keeps the cursors that it has: buffers are read from there on.
       if (lost === 0) await sendHomeFiles(connect(site, { ...run, clock }), gatherHomeFiles(directory));
       return { sent, lost };
-    } finally {
-      await store.close();
-    }
+    });
   } catch (thrown) {
     if (!(thrown instanceof OperatorError) || thrown instanceof TryAgainLater) throw thrown;
     log.warn(`what is left of the damaged database could not be sent to central: ${messageOf(thrown)}`);

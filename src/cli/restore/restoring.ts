@@ -24,6 +24,7 @@ import { SqliteDatabase } from "../../store/sqlite/sqlite-database.ts";
 import { databaseName } from "../backup/backup-files.ts";
 import type { CommandContext } from "../command.ts";
 import type { StoreOptions, UploadSiteOptions } from "../store-place.ts";
+import { closing } from "../with-store.ts";
 
 export interface RestoreOptions extends StoreOptions, UploadSiteOptions {
   readonly fromCentral?: boolean;
@@ -135,12 +136,8 @@ export async function eraseAgain(
   { context, log }: { context: Pick<CommandContext, "clock">; log: Log },
 ): Promise<void> {
   if (erasures.length === 0) return;
-  const store = await openStoreBeside({ directory, clock: context.clock, log });
-  try {
-    await store.takeErasures(erasures);
-  } finally {
-    await store.close();
-  }
+  const opened = openStoreBeside({ directory, clock: context.clock, log });
+  await closing(opened, (store) => store.takeErasures(erasures));
   for (const { subject, kind, home } of erasures)
     if (subject !== null) forgetKeptRecords(directory, { subject });
     else if (kind === null) forgetKeptRecords(directory, { home });

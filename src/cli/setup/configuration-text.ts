@@ -89,3 +89,7 @@ function keyText(key: string): string {
 const keyLine = /^(?:# )?(\w+) = (.*?)(?:\s+(# .*))?$/;
 /** From 0, where explanations stand in the template. */
 const comment_column = 36;
+
+export function isTable(value: unknown): value is TomlValues {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

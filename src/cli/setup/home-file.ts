@@ -7,7 +7,7 @@ import { configFaults, readDraft } from "../../config/gateway-config.ts";
 import { isToken, tokenIn } from "../../config/server-access.ts";
 import { type Document, tableFaults, where } from "../../config/toml-document.ts";
 import { type Port, portsLike, portText } from "../serial-ports.ts";
-import type { TomlValues } from "./configuration-text.ts";
+import { isTable, type TomlValues } from "./configuration-text.ts";
 
 /** The input of a set-up: all that it writes. */
 export interface Wanted {
@@ -189,10 +189,6 @@ function isCertificate(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isTable(value: unknown): value is TomlValues {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const token_made = "what lintel token create NAME --scope sync --home ID printed at central";

@@ -17,7 +17,7 @@ import { TryAgainLater, UntrustedCertificate } from "../../web/client/http-reque
 import { type Port, portText } from "../serial-ports.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Asker } from "./asker.ts";
-import type { TomlValues } from "./configuration-text.ts";
+import { isTable, type TomlValues } from "./configuration-text.ts";
 import { type Wanted, withDefaults } from "./home-file.ts";
 
 export interface Conversation {
@@ -195,7 +195,7 @@ function isOther(text: string): text is (typeof otherDrivers)[number] {
 
 function tableIn(values: TomlValues, name: string): TomlValues {
   const table = values[name];
-  return typeof table === "object" && table !== null && !Array.isArray(table) ? (table as TomlValues) : {};
+  return isTable(table) ? table : {};
 }
 
 /** Drivers of the other sticks: a Bluetooth controller, the bridge of polled pill boxes, a watch on a wire. */

@@ -13,7 +13,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { parse } from "smol-toml";
 import template from "../../../systemd/lintel.toml" with { type: "text" };
-import { readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
+import { readIfThere, syncDirectory, writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { configurationText, type TomlValues } from "./configuration-text.ts";
@@ -179,16 +179,4 @@ function placesOf(token: string, text: string): { at: number; length: number }[]
     at: Buffer.byteLength(text.slice(0, index)),
     length: Buffer.byteLength(found),
   }));
-}
-
-/** Some file systems of boot partitions know no sync of a directory. */
-function syncDirectory(path: string): void {
-  const directory = openSync(path, "r");
-  try {
-    fsyncSync(directory);
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== "EINVAL") throw thrown;
-  } finally {
-    closeSync(directory);
-  }
 }

@@ -1,9 +1,11 @@
+import { RecentlyUsed } from "../../base/recently-used.ts";
 import type { TimeSpan } from "../../base/time.ts";
 import type { WalkingLine } from "../../config/walking-line.ts";
 import type { FleetHome } from "../../domain/fleet-home.ts";
 import type { Conflict } from "../../domain/identity.ts";
 import type { SetupVisitState } from "../../domain/joining-state.ts";
-import type { CoverageInterval, Store, Token } from "../../store/store.ts";
+import type { CentralStore } from "../../store/central/central-store.ts";
+import type { Store, Token } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import type { CostName } from "../server/request-costs.ts";
 
@@ -72,6 +74,16 @@ export interface Trouble {
   readonly undated?: boolean;
 }
 
+/** A memory for each site, made when it is first asked for; its entries weigh at most so much together. */
+export function memoryBySite<Value>(weight_max: number): (site: Site) => RecentlyUsed<Value> {
+  const memories = new WeakMap<Site, RecentlyUsed<Value>>();
+  return (site) => {
+    const memory = memories.get(site) ?? new RecentlyUsed({ weight_max });
+    memories.set(site, memory);
+    return memory;
+  };
+}
+
 /** A request for a page by somebody who is signed in. */
 export interface Asked {
   readonly site: Site;
@@ -116,34 +128,9 @@ export interface FrameData {
 }
 
 /** All homes of a central, and what has arrived of them. `homes` names those whose data is asked for: whoever asks leaves out what the token may not see. */
-export interface Fleet {
+export interface Fleet extends Pick<CentralStore, "dailyArrivals" | "coverageIn"> {
   /** State of each home that has ever sent anything, in order of number; of all where none are named. It may be some seconds old. */
   homes(of: readonly number[] | undefined): Promise<readonly FleetHome[]>;
-  /** Days of homes from one on (days since 1970, by the home's calendar), in the order in which homes are named. */
-  nights(homes: readonly number[], from_day: number): Promise<readonly HomeArrivals[]>;
-  /** Devices in these homes as far as it is known how they were covered, unix milliseconds. */
-  coverageIn(
-    homes: readonly number[],
-    during: { readonly start_ms: number; readonly stop_ms: number },
-  ): Promise<readonly DeviceCoverage[]>;
-}
-
-export interface HomeArrivals {
-  readonly home: number;
-  readonly first_day: number | undefined;
-  readonly days: readonly {
-    readonly day: number;
-    /** When all that the gateway had at some moment of this day was first here. */
-    readonly arrived_ms?: number;
-    readonly differing: number;
-  }[];
-}
-
-export interface DeviceCoverage {
-  readonly home: number;
-  readonly start_ms: number;
-  readonly stop_ms: number;
-  readonly uncovered: readonly CoverageInterval[];
 }
 
 /** The gateway of a home as central knows it: null where it has sent nothing yet; undefined at the gateway itself, and of no home. */

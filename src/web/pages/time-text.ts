@@ -7,40 +7,30 @@ export interface Times {
   readonly now_ms: number;
 }
 
-/** Time of day: `07:14`. */
-export function clockText(at_ms: number, times: Times): string {
-  return written(at_ms, times, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+function inForm(options: Intl.DateTimeFormatOptions): (at_ms: number, times: Times) => string {
+  return (at_ms, times) => written(at_ms, times, options);
 }
+
+/** Time of day: `07:14`. */
+export const clockText = inForm({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 /** Time of day for what has just happened: `07:14:05`. */
-export function secondText(at_ms: number, times: Times): string {
-  return written(at_ms, times, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
-}
+export const secondText = inForm({ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
 /** Date: `Tuesday 3 November`. */
-export function dateText(at_ms: number, times: Times): string {
-  return written(at_ms, times, { weekday: "long", day: "numeric", month: "long" });
-}
+export const dateText = inForm({ weekday: "long", day: "numeric", month: "long" });
 
 /** Date with its year: `Tuesday 3 November 2026`. */
-export function yearDateText(at_ms: number, times: Times): string {
-  return written(at_ms, times, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
-}
+export const yearDateText = inForm({ weekday: "long", day: "numeric", month: "long", year: "numeric" });
 
 /** Date without its weekday: `3 Nov`. */
-export function monthDateText(at_ms: number, times: Times): string {
-  return written(at_ms, times, { day: "numeric", month: "short" });
-}
+export const monthDateText = inForm({ day: "numeric", month: "short" });
 
 /** Month of the calendar: `Nov`. */
-export function monthText(at_ms: number, times: Times): string {
-  return written(at_ms, times, { month: "short" });
-}
+export const monthText = inForm({ month: "short" });
 
 /** Date where there is little room: `Tue 3`. */
-export function shortDateText(at_ms: number, times: Times): string {
-  return written(at_ms, times, { weekday: "short", day: "numeric" });
-}
+export const shortDateText = inForm({ weekday: "short", day: "numeric" });
 
 /** Date of a calendar, `2026-11-03`, where there is little room, in any zone: `3 Nov`. */
 export function calendarText(date: string, locale: string): string {
@@ -48,35 +38,20 @@ export function calendarText(date: string, locale: string): string {
 }
 
 /** Day of the week: `Tuesday`. */
-export function weekdayText(at_ms: number, times: Times): string {
-  return written(at_ms, times, { weekday: "long" });
-}
+export const weekdayText = inForm({ weekday: "long" });
 
 /** Everything there is to say of a moment, for who wants it exactly: `Tuesday 3 November 2026, 07:14:09 GMT-8`. */
-export function exactText(at_ms: number, times: Times): string {
-  return written(at_ms, times, {
-    weekday: "long",
-    day: "numeric",
-    month: "long",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    hourCycle: "h23",
-    timeZoneName: "short",
-  });
-}
-
-/** Time of day to the millisecond: `07:14:05.250`. */
-export function preciseClockText(at_ms: number, times: Times): string {
-  return written(at_ms, times, preciseClock);
-}
-
-/** A moment to the millisecond, with the distance from GMT: `Tuesday 3 November 2026, 07:14:05.250 GMT-08:00`. */
-export function preciseText(at_ms: number, times: Times): string {
-  const date = { weekday: "long", day: "numeric", month: "long", year: "numeric" } as const;
-  return written(at_ms, times, { ...date, ...preciseClock, timeZoneName: "longOffset" });
-}
+export const exactText = inForm({
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+  timeZoneName: "short",
+});
 
 const preciseClock = {
   hour: "2-digit",
@@ -85,6 +60,15 @@ const preciseClock = {
   fractionalSecondDigits: 3,
   hourCycle: "h23",
 } as const;
+
+/** Time of day to the millisecond: `07:14:05.250`. */
+export const preciseClockText = inForm(preciseClock);
+
+/** A moment to the millisecond, with the distance from GMT: `Tuesday 3 November 2026, 07:14:05.250 GMT-08:00`. */
+export function preciseText(at_ms: number, times: Times): string {
+  const date = { weekday: "long", day: "numeric", month: "long", year: "numeric" } as const;
+  return written(at_ms, times, { ...date, ...preciseClock, timeZoneName: "longOffset" });
+}
 
 /** A past moment as somebody would say it on that day: `11:02`, `yesterday 21:10`, `Saturday 21:10`, `Tuesday 3 November`. */
 export function momentText(at_ms: number, times: Times): string {

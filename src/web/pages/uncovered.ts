@@ -1,3 +1,4 @@
+import { without } from "../../base/time.ts";
 import type { Kind } from "../../domain/kinds.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
 import { cadenceOf } from "../../store/series/coverage-intervals.ts";
@@ -80,8 +81,12 @@ async function coveredUntil(store: CoverageStore, of: Covering): Promise<Uncover
     found.push({ from_ms: deaf_ms, to_ms: first_ms, why: "not_listening" });
   if (began_ms > from_ms) found.push({ from_ms, to_ms: began_ms, why: "absent" });
   found.reverse();
-  const unread = holesIn(found, Math.max(from_ms, known_ms), to_ms);
-  return joined([...found, ...unread.flatMap((hole) => away(...hole)), ...away(to_ms, end_ms)]);
+  const unread = without({ from_ms: Math.max(from_ms, known_ms), to_ms }, found);
+  return joined([
+    ...found,
+    ...unread.flatMap((hole) => away(hole.from_ms, hole.to_ms)),
+    ...away(to_ms, end_ms),
+  ]);
 }
 
 /**
@@ -154,17 +159,6 @@ async function firstReading_ms(
 
 function seriesOfKind(kind: Kind): SeriesName[] {
   return seriesNames.filter((name) => seriesOf(name).kind === kind);
-}
-
-/** The stretches between two moments that none of these spans covers, which are in order of time. */
-function holesIn(spans: readonly Uncovered[], from_ms: number, to_ms: number): [number, number][] {
-  const holes: [number, number][] = [];
-  let at_ms = from_ms;
-  for (const span of spans) {
-    if (span.from_ms > at_ms) holes.push([at_ms, span.from_ms]);
-    at_ms = Math.max(at_ms, span.to_ms);
-  }
-  return [...holes, [at_ms, to_ms]];
 }
 
 /** In order of time, with what touches and is alike in one. */

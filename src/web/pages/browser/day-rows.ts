@@ -12,7 +12,7 @@ import {
 } from "./plot-canvas.ts";
 
 /** A raster's places, in CSS pixels: days are rows, the newest on top; a day of 23 or 25 hours is a row of that length. */
-export class RasterLayout {
+export class RasterLayout implements DayLayout {
   readonly left: number;
   readonly top = 22;
   readonly rowHeight: number;
@@ -71,6 +71,29 @@ export class RasterLayout {
     const at_ms = this.dayStart(row) + this.view.from_ms + (x - this.left) * this.pixel_ms;
     return at_ms < this.dayEnd(row) ? at_ms : undefined;
   }
+
+  /** Draws the ground of each day, its nights, its levels, and over them what is not known. */
+  paint(context: CanvasRenderingContext2D, painted: Painted): void {
+    const of = { ...painted, layout: this };
+    context.clearRect(0, 0, this.width, this.height);
+    paintGround(context, of);
+    // What was recorded all the same is seen on its ground; a doubt lies over all of it.
+    paintNothing(context, of, (why) => why !== "doubt");
+    for (let row = 0; row < this.days; row++) paintLevels(context, row, of);
+    paintNothing(context, of, (why) => why === "doubt");
+    paintLabels(context, of);
+  }
+
+  /** Marks the place that is pointed at, and its row. */
+  paintCursor(context: CanvasRenderingContext2D, at_ms: number, ink: Ink): void {
+    const place = this.placeOf(at_ms);
+    if (place === undefined) return;
+    const top = this.rowTop(place.row);
+    context.strokeStyle = context.fillStyle = ink.text;
+    context.lineWidth = 1;
+    context.strokeRect(this.left + 0.5, top - 0.5, this.width - this.left - 1, this.rowHeight + 1);
+    context.fillRect(Math.round(place.x) - 1, top - 3, 2, this.rowHeight + 6);
+  }
 }
 
 /** Hours of the longest day. */
@@ -94,19 +117,9 @@ export function rowsOf(edges_ms: readonly number[]): DayForm {
     place: { name: "hours", unit_ms: hour_ms, least_ms: hour_ms },
     timeOf: (at_ms) => at_ms - (edges_ms.findLast((edge_ms) => edge_ms <= at_ms) ?? at_ms),
     drawable: (view) => view,
-    layout: (width, view) => new Rows(edges_ms, width, view),
+    layout: (width, view) => new RasterLayout(edges_ms, width, view),
     words: ({ from_ms, to_ms }) => `Hours ${hourText(from_ms)} to ${hourText(to_ms)} of each day`,
   };
-}
-
-class Rows extends RasterLayout implements DayLayout {
-  paint(context: CanvasRenderingContext2D, of: Painted): void {
-    paintRaster(context, { ...of, layout: this });
-  }
-
-  paintCursor(context: CanvasRenderingContext2D, at_ms: number, ink: Ink): void {
-    paintCursor(context, this, at_ms, ink);
-  }
 }
 
 /** Hours since midnight: `4:30`. */
@@ -116,21 +129,11 @@ function hourText(since_ms: number): string {
   return `${Math.floor(minutes / 60)}${rest === 0 ? "" : `:${String(rest).padStart(2, "0")}`}`;
 }
 
-/** Draws a raster: the ground of each day, its nights, its levels, and over them what is not known. */
-export function paintRaster(context: CanvasRenderingContext2D, of: Painted & { layout: RasterLayout }): void {
-  const { layout } = of;
-  context.clearRect(0, 0, layout.width, layout.height);
-  paintGround(context, of);
-  // What was recorded all the same is seen on its ground; a doubt lies over all of it.
-  paintNothing(context, of, (why) => why !== "doubt");
-  for (let row = 0; row < layout.days; row++) paintLevels(context, row, of);
-  paintNothing(context, of, (why) => why === "doubt");
-  paintLabels(context, of);
-}
+type RasterPainted = Painted & { readonly layout: RasterLayout };
 
 function paintNothing(
   context: CanvasRenderingContext2D,
-  { layout, data, ink }: Parameters<typeof paintRaster>[1],
+  { layout, data, ink }: RasterPainted,
   isPainted: (why: UncoveredWhy) => boolean,
 ): void {
   for (const span of data.uncovered.filter(({ why }) => isPainted(why)))
@@ -149,10 +152,7 @@ function paintNothing(
     }
 }
 
-function paintGround(
-  context: CanvasRenderingContext2D,
-  { layout, ink, times }: Parameters<typeof paintRaster>[1],
-): void {
+function paintGround(context: CanvasRenderingContext2D, { layout, ink, times }: RasterPainted): void {
   for (let row = 0; row < layout.days; row++) {
     const [start_ms, end_ms] = [layout.dayStart(row), layout.dayEnd(row)];
     const known_ms = Math.min(end_ms, times.now_ms);
@@ -175,7 +175,7 @@ function paintGround(
 function paintLevels(
   context: CanvasRenderingContext2D,
   row: number,
-  { layout, data, levels: most, ink, scale }: Parameters<typeof paintRaster>[1],
+  { layout, data, levels: most, ink, scale }: RasterPainted,
 ): void {
   const { from_ms, step_ms, levels } = data;
   const [start_ms, end_ms] = [layout.dayStart(row), layout.dayEnd(row)];
@@ -217,10 +217,7 @@ function paintLevels(
   context.globalAlpha = 1;
 }
 
-function paintLabels(
-  context: CanvasRenderingContext2D,
-  { layout, ink, times }: Parameters<typeof paintRaster>[1],
-): void {
+function paintLabels(context: CanvasRenderingContext2D, { layout, ink, times }: RasterPainted): void {
   const { view, left, width, top, rowHeight } = layout;
   context.fillStyle = ink.quiet;
   context.font = "12px system-ui, sans-serif";
@@ -260,27 +257,6 @@ function paintLabels(
     context.textAlign = "left";
     context.fillStyle = ink.quiet;
   }
-}
-
-/** The place that is pointed at, and its row. */
-export function paintCursor(
-  context: CanvasRenderingContext2D,
-  layout: RasterLayout,
-  at_ms: number,
-  ink: Ink,
-): void {
-  const place = layout.placeOf(at_ms);
-  if (place === undefined) return;
-  context.strokeStyle = ink.text;
-  context.lineWidth = 1;
-  context.strokeRect(
-    layout.left + 0.5,
-    layout.rowTop(place.row) - 0.5,
-    layout.width - layout.left - 1,
-    layout.rowHeight + 1,
-  );
-  context.fillStyle = ink.text;
-  context.fillRect(Math.round(place.x) - 1, layout.rowTop(place.row) - 3, 2, layout.rowHeight + 6);
 }
 
 /** Rows that are high enough have a line of ground between them. */

@@ -3,16 +3,17 @@ import { spiralDays_max } from "../device/day-plots.ts";
 import { night_h, nothingLook } from "../parts/uncovered-look.ts";
 import { dateText, monthDateText } from "../time-text.ts";
 import { wholeDay } from "./day-rows.ts";
-import type { DayForm, DayLayout, Ink, Painted } from "./plot-canvas.ts";
+import type { DayForm, DayLayout, Ink, Painted, PlotView } from "./plot-canvas.ts";
 
 /** A spiral's places, in CSS pixels: a turn is a day, midnight on top, noon below, the newest outermost. A day of 23 or 25 hours is a turn like the others. */
-export class SpiralLayout {
+export class SpiralLayout implements DayLayout {
   readonly days: number;
   readonly height: number;
   readonly middle: number;
   /** From one turn to the next. */
   readonly pitch: number;
   readonly pixel_ms: number;
+  readonly view: PlotView;
 
   constructor(
     readonly edges_ms: readonly number[],
@@ -23,6 +24,7 @@ export class SpiralLayout {
     this.middle = width / 2;
     this.pitch = (this.middle - margin_px) / (this.days + hole_turns);
     // On the turn in the middle of them.
+    this.view = wholeDay(edges_ms);
     this.pixel_ms = day_ms / (2 * Math.PI * (hole_turns + this.days / 2) * this.pitch);
   }
 
@@ -53,10 +55,31 @@ export class SpiralLayout {
   #edgesOf(day: number): [start_ms: number, end_ms: number] {
     return [this.edges_ms[day] ?? 0, this.edges_ms[day + 1] ?? 0];
   }
+
+  paint(context: CanvasRenderingContext2D, of: Painted): void {
+    paintSpiral(context, { ...of, layout: this });
+  }
+
+  /** Marks the place that is pointed at: a line across its turn, on a ground that parts it from what is drawn there. */
+  paintCursor(context: CanvasRenderingContext2D, at_ms: number, ink: Ink): void {
+    const place = this.turnOf(at_ms);
+    if (place === undefined) return;
+    for (const [colour, width, across] of [
+      [ink.ground, 6, 0.8],
+      [ink.text, 2, 0.7],
+    ] as const) {
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.beginPath();
+      context.moveTo(...this.place(place.day, place.turn, -across));
+      context.lineTo(...this.place(place.day, place.turn, across));
+      context.stroke();
+    }
+  }
 }
 
 /** Around the spiral, for the hours. */
-export const margin_px = 28;
+const margin_px = 28;
 /** Turns that are left free in the middle, where the oldest date stands. */
 const hole_turns = 4;
 
@@ -86,25 +109,13 @@ export function turnsOf(edges_ms: readonly number[]): DayForm {
       return daysFrom(first, Math.min(spiralDays_max, Math.max(1, turns)));
     },
     layout: (width, { from_ms, to_ms }) =>
-      new Turns(
+      new SpiralLayout(
         edges_ms.filter((edge_ms) => edge_ms >= from_ms && edge_ms <= to_ms),
         width,
       ),
     words: ({ from_ms, to_ms }, times) =>
       `From ${dateText(from_ms, times)} to the end of ${dateText(to_ms - 1, times)}`,
   };
-}
-
-class Turns extends SpiralLayout implements DayLayout {
-  readonly view = wholeDay(this.edges_ms);
-
-  paint(context: CanvasRenderingContext2D, of: Painted): void {
-    paintSpiral(context, { ...of, layout: this });
-  }
-
-  paintCursor(context: CanvasRenderingContext2D, at_ms: number, ink: Ink): void {
-    paintSpiralCursor(context, this, at_ms, ink);
-  }
 }
 
 /** A day on which clocks are put forward. */
@@ -114,7 +125,7 @@ const least_ms = 23 * hour_ms;
  * Draws days as turns of a spiral, the newest outermost: midnight is on top, noon below, so that what happens at the same hour each day stands in one
  * direction, also across midnight. A day of 23 or 25 hours is a turn like the others.
  */
-export function paintSpiral(context: CanvasRenderingContext2D, of: Painted & { layout: SpiralLayout }): void {
+function paintSpiral(context: CanvasRenderingContext2D, of: Painted & { layout: SpiralLayout }): void {
   const { layout, data, levels: most, ink, times } = of;
   const { edges_ms, days, middle, pitch } = layout;
   const [first_ms, end_ms] = [edges_ms[0] ?? 0, Math.min(edges_ms.at(-1) ?? 0, times.now_ms)];
@@ -178,28 +189,6 @@ export function paintSpiral(context: CanvasRenderingContext2D, of: Painted & { l
     context.fillText(text, middle + out * Math.cos(angle), middle + out * Math.sin(angle));
   }
   context.fillText(monthDateText(first_ms, times), middle, middle);
-}
-
-/** The place that is pointed at: a line across its turn, on a ground that parts it from what is drawn there. */
-export function paintSpiralCursor(
-  context: CanvasRenderingContext2D,
-  layout: SpiralLayout,
-  at_ms: number,
-  ink: Ink,
-): void {
-  const place = layout.turnOf(at_ms);
-  if (place === undefined) return;
-  for (const [colour, width, across] of [
-    [ink.ground, 6, 0.8],
-    [ink.text, 2, 0.7],
-  ] as const) {
-    context.strokeStyle = colour;
-    context.lineWidth = width;
-    context.beginPath();
-    context.moveTo(...layout.place(place.day, place.turn, -across));
-    context.lineTo(...layout.place(place.day, place.turn, across));
-    context.stroke();
-  }
 }
 
 /** Of a turn is drawn on, the rest is between two. */

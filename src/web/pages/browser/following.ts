@@ -77,28 +77,19 @@ export interface DatedData {
   readonly now_ms: number;
 }
 
-/** Shows a page again each minute while nothing new comes, with the time as it is by then: "now" becomes "5 minutes ago". */
-export class Ageing {
-  readonly #show: (shown: DatedData) => void;
-  #shown: DatedData;
-  /** When that came, on the clock of the browser that never jumps. */
-  #came_ms = performance.now();
-
-  constructor({ show, first }: { show: (shown: DatedData) => void; first: DatedData }) {
-    this.#show = show;
-    this.#shown = first;
-    setInterval(() => this.#age(), minute_ms);
-  }
-
-  show(shown: DatedData): void {
-    [this.#shown, this.#came_ms] = [shown, performance.now()];
-    this.#show(shown);
-  }
-
-  #age(): void {
-    const passed_ms = performance.now() - this.#came_ms;
-    this.#show({ ...this.#shown, now_ms: this.#shown.now_ms + passed_ms });
-  }
+/**
+ * Shows a page again each minute while nothing new comes, with the time as it is by then: "now" becomes "5 minutes ago".
+ *
+ * @returns what shows newer data
+ */
+export function ageing(show: (shown: DatedData) => void, first: DatedData): (shown: DatedData) => void {
+  // By the clock of the browser that never jumps.
+  let [shown, came_ms] = [first, performance.now()];
+  setInterval(() => show({ ...shown, now_ms: shown.now_ms + performance.now() - came_ms }), minute_ms);
+  return (newer) => {
+    [shown, came_ms] = [newer, performance.now()];
+    show(newer);
+  };
 }
 
 const minute_ms = 60_000;

@@ -3,21 +3,25 @@ import type { Drawing, Plots, Tones } from "../parts/plots-and-tones.ts";
 /** Drawings as a browser makes them. What draws them is loaded by pages that have some: curves take a library that is larger than all the rest. */
 export const plots: Plots = {
   raster: (canvas, options) =>
-    later({
-      load: () => import("./raster-drawing.ts"),
-      draw: ({ drawRaster }) => drawRaster(canvas, options),
-      failed: () => options.drawn(undefined),
-    }),
+    later(
+      () => import("./raster-drawing.ts"),
+      ({ drawRaster }) => drawRaster(canvas, options),
+      () => options.drawn(undefined),
+    ),
   curve: (box, options) =>
-    later({
-      load: () => import("./curve-drawing.ts"),
-      draw: ({ drawCurve }) => drawCurve(box, options),
-      failed: () => options.said("This cannot be drawn now: load the page again."),
-    }),
+    later(
+      () => import("./curve-drawing.ts"),
+      ({ drawCurve }) => drawCurve(box, options),
+      () => options.said("This cannot be drawn now: load the page again."),
+    ),
 };
 
 /** A drawing that begins once what draws it is there, unless it was stopped by then. */
-function later<Loaded>({ load, draw, failed }: Later<Loaded>): Drawing {
+function later<Loaded>(
+  load: () => Promise<Loaded>,
+  draw: (loaded: Loaded) => Drawing,
+  failed: () => void,
+): Drawing {
   let drawing: Drawing | undefined;
   let isStopped = false;
   load().then(
@@ -35,12 +39,6 @@ function later<Loaded>({ load, draw, failed }: Later<Loaded>): Drawing {
       drawing?.stop();
     },
   };
-}
-
-interface Later<Loaded> {
-  readonly load: () => Promise<Loaded>;
-  readonly draw: (loaded: Loaded) => Drawing;
-  readonly failed: () => void;
 }
 
 let context: AudioContext | undefined;

@@ -1,7 +1,7 @@
 import { type ComponentType, h, hydrate, render } from "preact";
 import { browserComponents } from "../browser-components.ts";
 import { PlotsContext, TonesContext } from "../parts/plots-and-tones.ts";
-import { Ageing, type DatedData, follow } from "./following.ts";
+import { ageing, type DatedData, follow } from "./following.ts";
 import { plots, tones } from "./lazy-plots.ts";
 import { leaveForToken, signIn } from "./link-sign-in.ts";
 
@@ -26,6 +26,6 @@ else {
   addEventListener("hashchange", leaveForToken);
 }
 if (live) {
-  const ageing = new Ageing({ show, first: data });
-  follow({ show: (shown) => ageing.show(shown as DatedData), locale: data.locale });
+  const showNewer = ageing(show, data);
+  follow({ show: (shown) => showNewer(shown as DatedData), locale: data.locale });
 }

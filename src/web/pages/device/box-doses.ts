@@ -8,7 +8,7 @@ import {
 } from "../../../domain/derived/doses.ts";
 import type { Asked } from "../site.ts";
 import type { Uncovered } from "../uncovered.ts";
-import { type CalendarSpan, readingsIn } from "./device-request.ts";
+import { type CalendarSpan, newestBefore, readingsIn } from "./device-request.ts";
 
 /** Doses of a pill box, a week in a row: Sunday first, as its doors are numbered. */
 export interface Doses {
@@ -29,14 +29,14 @@ export async function dosesIn(
   const { from_ms } = span;
   // Days that have not come yet have no doses.
   const to_ms = Math.min(span.to_ms, span.days.find((day) => day.to_ms > now_ms)?.to_ms ?? span.to_ms);
-  const before = await store.page({ series, item, before_ms: from_ms, skip: 0, limit: 1, precision: "ms" });
+  const before = await newestBefore(store, { series, item, before_ms: from_ms });
   const states: DoorState[] = [];
   const read = { from_ms, to_ms: to_ms + late_ms_max };
   for await (const rows of readingsIn(store, { series, item, span: read }))
     for (const [stamp_ms, event] of rows) states.push({ stamp_ms, event: Number(event) });
   const findings = dosesWithin({
     states,
-    before: Number(before.records[0]?.["event"] ?? 0),
+    before: Number(before?.["event"] ?? 0),
     zone,
     span: { from_ms, to_ms },
     uncovered,

@@ -55,12 +55,6 @@ export function measuresOf(series: SeriesName): MeasureName[] {
   return (Object.keys(measures) as MeasureName[]).filter((name) => measures[name].series === series);
 }
 
-/** @throws RangeError where there is none of the name */
-export function measureNamed(name: string): Measure {
-  if (!Object.hasOwn(measures, name)) throw new RangeError(`no measure is named ${name}`);
-  return measures[name as MeasureName];
-}
-
 /** A device, and the days of it that are shown. */
 interface DaysOf {
   readonly kind: string;

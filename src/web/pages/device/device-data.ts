@@ -6,6 +6,7 @@ import {
   methodsLines as recordingWords,
 } from "../../../domain/device-words.ts";
 import type { Kind } from "../../../domain/kinds.ts";
+import type { Item } from "../../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import { deviceHref } from "../parts/page-frame.tsx";
@@ -113,7 +114,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const subtype = record.subtypename;
   const home = (site.role === "gateway" ? site.home : record.currenthomeid) ?? undefined;
   const zone = await site.zoneOf(home);
-  const overview = await overviewOf(asked, record.itemid);
+  const overview = await overviewOf(asked, record);
   const title = overview === undefined ? name : titleOf(overview, await store.givenNames(home));
   const held = new Set((overview?.series ?? []).map((one) => one.series));
   const all = seriesOfDevice(kind, subtype, held);
@@ -229,29 +230,24 @@ async function openedDay(
   };
 }
 
-async function overviewOf({ store, site, params }: Asked, itemid: number): Promise<ItemOverview | undefined> {
-  const { kind = "", name = "" } = params;
-  const home = (await store.item(kind as Kind, name))?.record.currenthomeid ?? undefined;
+async function overviewOf(
+  { store, site }: Asked,
+  { itemid, currenthomeid }: Item,
+): Promise<ItemOverview | undefined> {
+  const home = currenthomeid ?? undefined;
   // A gateway has one home, and does not look which; at central what lives nowhere is heard nowhere.
   const all = site.role === "gateway" ? undefined : home === undefined ? [] : [home];
   return (await store.itemOverviews(all)).find(({ record }) => record.itemid === itemid);
 }
 
 function healthOf(overview: ItemOverview | undefined): Health {
-  const {
-    heard_ms,
-    expected_ms,
-    battery_percent,
-    overdue = false,
-    replaced = null,
-    series = [],
-  } = overview ?? {};
+  const { heard_ms, expected_ms, battery_percent, replaced = null, series = [] } = overview ?? {};
   const newest = Math.max(...series.map(({ newest_ms }) => newest_ms));
   return {
     heard_ms: heard_ms ?? null,
     newest_ms: Number.isFinite(newest) ? newest : null,
     expected_ms: expected_ms ?? null,
-    overdue,
+    overdue: overview?.overdue ?? false,
     replaced,
     battery_percent: battery_percent ?? null,
     count: series.reduce((sum, { count }) => sum + count, 0),

@@ -8,7 +8,7 @@ import {
 } from "../../../base/time.ts";
 import { isKind, type Kind } from "../../../domain/kinds.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../../domain/series.ts";
-import type { ReadingRow, StoredItem } from "../../../store/store.ts";
+import type { PageRequest, ReadingRow, SeriesRecord, Store, StoredItem } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import type { DaySpanName } from "./day-plots.ts";
@@ -31,6 +31,14 @@ export async function firstOf(
 ): Promise<number | undefined> {
   const { rows } = await store.oldestFirst({ series, item, from_ms: 0, before_ms: end_ms, limit: 1 });
   return rows[0]?.[0];
+}
+
+/** The newest record of a series before a moment; undefined where there is none. */
+export async function newestBefore(
+  store: Pick<Store, "page">,
+  of: Pick<PageRequest, "series" | "item" | "before_ms" | "homes">,
+): Promise<SeriesRecord | undefined> {
+  return (await store.page({ ...of, skip: 0, limit: 1, precision: "ms" })).records[0];
 }
 
 /** Readings of a span from old to new, some thousands at a time; with their provenance where that is asked for. */

@@ -1,13 +1,12 @@
-import { RecentlyUsed } from "../../../base/recently-used.ts";
 import { day_ms } from "../../../base/time.ts";
 import type { Downsampled, DownsampledRequest } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { encoders, readAcceptEncoding, sent } from "../../server/responses.ts";
-import { type Asked, type Site, sentBy } from "../site.ts";
+import { type Asked, memoryBySite, type Site, sentBy } from "../site.ts";
 import { hereUntil_ms, readUntil_ms, uncertainTimesIn, uncoveredOf } from "../uncovered.ts";
 import { encodePlot, type Measure, measures, type PlotData } from "./day-plots.ts";
-import { type CalendarSpan, readSpan, requireDevice, usualSpans } from "./device-request.ts";
+import { type CalendarSpan, newestBefore, readSpan, requireDevice, usualSpans } from "./device-request.ts";
 
 /**
  * A measure of a device in a span of days, thinned for a plot, as the bytes of `day-plots.ts`.
@@ -46,7 +45,7 @@ async function plotData(
   const { item, subtype, home, measure, span } = of;
   const { kind, series, field, mask } = measure;
   const { from_ms, to_ms } = span;
-  const finest_ms = measure.step_ms ?? (await epoch_ms({ store, item, series }));
+  const finest_ms = measure.step_ms ?? (await epoch_ms(store, { item, series }));
   const step_ms = finest_ms * stepsAtOnce((to_ms - from_ms) / finest_ms);
   const until_ms = Math.max(from_ms + step_ms, Math.min(to_ms, now_ms + 1));
   const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
@@ -114,20 +113,12 @@ function unbridge(
 }
 
 /** How long the epochs of a watch are, by the newest: where whole ones make up an hour. */
-async function epoch_ms({
-  store,
-  item,
-  series,
-}: { item: number; series: Measure["series"] } & Pick<Asked, "store">): Promise<number> {
-  const page = await store.page({
-    series,
-    item,
-    before_ms: Number.MAX_SAFE_INTEGER,
-    skip: 0,
-    limit: 1,
-    precision: "ms",
-  });
-  const duration_s = Number(page.records[0]?.["duration"] ?? 60);
+async function epoch_ms(
+  store: VisibleStore,
+  of: { item: number; series: Measure["series"] },
+): Promise<number> {
+  const newest = await newestBefore(store, { ...of, before_ms: Number.MAX_SAFE_INTEGER });
+  const duration_s = Number(newest?.["duration"] ?? 60);
   return duration_s >= 60 && 3_600 % duration_s === 0 ? duration_s * 1_000 : 60_000;
 }
 
@@ -211,14 +202,9 @@ function joined(before: Steps, after: Steps): Steps {
   return { least: numbers("least"), greatest: numbers("greatest"), last: numbers("last"), count };
 }
 
-/** Steps of a site, by what they were made of. */
-function memoryOf(site: Site): RecentlyUsed<Uint8Array> {
-  const memory = memories.get(site) ?? new RecentlyUsed({ weight_max: memory_bytes_max });
-  memories.set(site, memory);
-  return memory;
-}
-const memories = new WeakMap<Site, RecentlyUsed<Uint8Array>>();
 /** The store marks no change before its newest 1,000 readings: a sensor that has fewer in a week is read soon. */
 const anew_ms = 7 * day_ms;
 /** Those of some sensors in a year. */
 const memory_bytes_max = 1_000_000;
+/** Steps of a site, by what they were made of. */
+const memoryOf = memoryBySite<Uint8Array>(memory_bytes_max);

@@ -1,14 +1,13 @@
-import { RecentlyUsed } from "../../../base/recently-used.ts";
-import { day_ms, type TimeSpan } from "../../../base/time.ts";
+import { day_ms, type TimeSpan, without } from "../../../base/time.ts";
 import type { WalkingLine } from "../../../config/walking-line.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
 import { type SensorPass, walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
 import { presence } from "../home/strip-data.ts";
-import type { Asked, Site } from "../site.ts";
+import { type Asked, memoryBySite } from "../site.ts";
 import type { Uncovered } from "../uncovered.ts";
 import { linesOf } from "../walking-lines.ts";
 import type { Curve } from "./curve-data.ts";
-import { type CalendarSpan, readingsIn } from "./device-request.ts";
+import { type CalendarSpan, newestBefore, readingsIn } from "./device-request.ts";
 
 /** Walking speed of each week on the lines that a sensor is one of: median and quartiles, as far as the token may see the others of the line. */
 export async function walkingCurvesIn(
@@ -57,14 +56,10 @@ export function knownIn(
   week: TimeSpan,
   uncovered: readonly Uncovered[],
 ): { middle_ms: number; words: string | null } {
-  const pieces: TimeSpan[] = [];
-  let at_ms = week.from_ms;
-  for (const { why, from_ms, to_ms } of uncovered) {
-    if (why === "doubt" || to_ms <= at_ms || from_ms >= week.to_ms) continue;
-    if (from_ms > at_ms) pieces.push({ from_ms: at_ms, to_ms: from_ms });
-    at_ms = to_ms;
-  }
-  if (at_ms < week.to_ms) pieces.push({ from_ms: at_ms, to_ms: week.to_ms });
+  const pieces = without(
+    week,
+    uncovered.filter(({ why }) => why !== "doubt"),
+  );
   const known_ms = pieces.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0);
   const [days, all] = [known_ms, week.to_ms - week.from_ms].map((ms) => Math.round(ms / day_ms));
   let left_ms = known_ms / 2;
@@ -111,8 +106,8 @@ async function speedsIn(
   if (known !== undefined) return known;
   const sightings: SensorPass[] = [];
   for (const { item, key } of items) {
-    const asked = { series, item: key, before_ms: week.from_ms, skip: 0, limit: 1, precision: "ms" } as const;
-    let saw = sees((await store.page(asked)).records[0]?.["event"]);
+    const before = await newestBefore(store, { series, item: key, before_ms: week.from_ms });
+    let saw = sees(before?.["event"]);
     for await (const rows of readingsIn(store, { series, item: key, span: week }))
       for (const [at_ms, event] of rows) {
         if (sees(event) && !saw) sightings.push({ item, at_ms });
@@ -128,14 +123,9 @@ function sees(event: unknown): boolean {
   return (Number(event ?? 0) & presence) !== 0;
 }
 
-/** Speeds of a site, by what they were made of. */
-function memoryOf(site: Site): RecentlyUsed<readonly number[]> {
-  const memory = memories.get(site) ?? new RecentlyUsed({ weight_max: memory_max });
-  memories.set(site, memory);
-  return memory;
-}
-const memories = new WeakMap<Site, RecentlyUsed<readonly number[]>>();
 /** Numbers that are kept: those of a year of a line that is walked thirty times a day, and of their names. */
 const memory_max = 50_000;
+/** Speeds of a site, by what they were made of. */
+const memoryOf = memoryBySite<readonly number[]>(memory_max);
 const monday = 1;
 const series = "wirelesssensor_events" as const;

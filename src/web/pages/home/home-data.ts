@@ -1,4 +1,3 @@
-import { RecentlyUsed } from "../../../base/recently-used.ts";
 import { day_ms, localDays } from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
@@ -10,13 +9,22 @@ import type { ItemOverview } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { shownConflicts, titleOf } from "../shown-devices.ts";
-import { type Asked, type SentBy, type Show, type Site, sentBy, type Trouble, trailTo } from "../site.ts";
+import {
+  type Asked,
+  memoryBySite,
+  type SentBy,
+  type Show,
+  type Site,
+  sentBy,
+  type Trouble,
+  trailTo,
+} from "../site.ts";
 import { listText, momentText, type Times } from "../time-text.ts";
 import { hereUntil_ms, uncertainTimesIn } from "../uncovered.ts";
 import { linesOf } from "../walking-lines.ts";
 import { type DeviceRow, rowOf } from "./home-devices.ts";
 import { type HomeNeed, needsOf, toBring, whyOf } from "./home-needs.ts";
-import type { StripMemory } from "./strip-data.ts";
+import type { StripContent } from "./strip-data.ts";
 import { isSpanName, type TimeWindow, windowAt } from "./strip-window.ts";
 
 /** A home: what needs somebody, and every device. */
@@ -213,15 +221,10 @@ function isShown({ record }: ItemOverview): boolean {
   return record.statusname !== "Decommissioned" && record.typename !== "gateways";
 }
 
-/** Strips of a site, thinned already. */
-function memoryOf(site: Site): StripMemory {
-  const memory = memories.get(site) ?? new RecentlyUsed({ weight_max: memory_max });
-  memories.set(site, memory);
-  return memory;
-}
-const memories = new WeakMap<Site, StripMemory>();
 /** Numbers that are kept: those of sixty devices in three windows, at 8 bytes. */
 const memory_max = 100_000;
+/** Strips of a site, thinned already. */
+const memoryOf = memoryBySite<StripContent>(memory_max);
 
 /** The name of a device in the home, where the inventory calls it otherwise. */
 export interface ProposedName {

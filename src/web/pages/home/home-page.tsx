@@ -10,24 +10,10 @@ import { Axis, Strip } from "./strip.tsx";
 import { type StripSpanName, spans, type TimeWindow } from "./strip-window.ts";
 
 export function HomePage(data: HomePageData & FrameData) {
-  const {
-    home,
-    zone,
-    here_ms,
-    path,
-    window,
-    needs,
-    devices,
-    walking,
-    maySetUp,
-    proposals,
-    locale,
-    now_ms,
-    trail,
-  } = data;
+  const { home, zone, here_ms, path, window, needs, devices, walking, maySetUp, locale, now_ms } = data;
   const times = { locale, zone, now_ms };
   return (
-    <Frame locale={locale} now_ms={now_ms} trail={trail}>
+    <Frame {...data}>
       <Patterns />
       <div class="home">
         <div class="home-head">
@@ -79,7 +65,7 @@ export function HomePage(data: HomePageData & FrameData) {
             ))}
             <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night={window.nights.length > 0} />
             {devices.some(({ latest }) => latest?.type === "doses") ? <DoseLegend /> : null}
-            <Proposals names={proposals} />
+            <Proposals names={data.proposals} />
             <p>
               <a href={path === "/" ? "/recorded" : `${path}/recorded`}>
                 What is recorded here, and what is not

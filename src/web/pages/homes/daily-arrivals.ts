@@ -1,5 +1,5 @@
 import { day_ms, localDate, startOfDate_ms } from "../../../base/time.ts";
-import type { DeviceCoverage, HomeArrivals } from "../site.ts";
+import type { DailyArrivals, HomeDeviceCoverage } from "../../../store/central/central-store.ts";
 
 /**
  * State of a day of a home: all of it was here before the next day was over (`arrived`), later (`late`), or is not (`missing`); it is here and differs from
@@ -9,7 +9,7 @@ export type ArrivalState = "arrived" | "late" | "differing" | "missing" | "due" 
 
 /** The states of days that follow each other, the oldest first. A day is over for a home at the first moment of the next one, unix milliseconds. */
 export function arrivalStatesOf(
-  { first_day, days }: Pick<HomeArrivals, "first_day" | "days">,
+  { first_day, days }: Pick<DailyArrivals, "first_day" | "days">,
   { from_day, to_day, endOf_ms, now_ms }: DayRange,
 ): ArrivalState[] {
   const differing = new Set(days.filter((one) => one.differing > 0).map(({ day }) => day));
@@ -53,8 +53,12 @@ export function lastDays(zone: string, count: number, now_ms: number): DayRange 
 }
 
 function startOf_ms(zone: string, day: number): number {
-  const date = new Date(day * day_ms).toISOString().slice(0, 10);
-  return startOfDate_ms(zone, date) ?? day * day_ms;
+  return startOfDate_ms(zone, dateOf(day)) ?? day * day_ms;
+}
+
+/** The date of a day since 1970: `2026-11-03`. */
+export function dateOf(day: number): string {
+  return new Date(day * day_ms).toISOString().slice(0, 10);
 }
 
 /** Of a day of a home, how much of the time of its devices is missing, in percent by reason; absent where nothing is known of the day. */
@@ -67,7 +71,7 @@ export interface MissingOfDay {
 
 /** Each day of a range, from what is known of the devices of one home. */
 export function missingOf(
-  devices: readonly DeviceCoverage[],
+  devices: readonly HomeDeviceCoverage[],
   { from_day, to_day, endOf_ms }: DayRange,
 ): (MissingOfDay | undefined)[] {
   const starts = Array.from({ length: to_day - from_day + 1 }, (_, place) => endOf_ms(from_day + place - 1));
@@ -127,7 +131,7 @@ export interface MissingRow {
 /** @param first_day the day at place 0, days since 1970 */
 export function missingRow(
   homeid: number,
-  devices: readonly DeviceCoverage[],
+  devices: readonly HomeDeviceCoverage[],
   states: readonly ArrivalState[],
   range: DayRange,
   first_day: number,

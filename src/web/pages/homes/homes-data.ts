@@ -1,11 +1,13 @@
 import { isTimezone } from "../../../base/timezone.ts";
 import type { FleetHome } from "../../../domain/fleet-home.ts";
+import type { DailyArrivals } from "../../../store/central/central-store.ts";
 import { type NeedyHome, needsVisit, toBring, whyOf } from "../home/home-needs.ts";
-import type { Asked, HomeArrivals, Show, Site } from "../site.ts";
+import type { Asked, Show, Site } from "../site.ts";
 import {
   type ArrivalState,
   arrivalStatesOf,
   type DayRange,
+  dateOf,
   lastDays,
   type MissingRow,
   missingRow,
@@ -131,7 +133,7 @@ async function viewOf(
       const found = inOrder(all.filter(isFound(address.find)), address);
       const shown = cut(found);
       const zones = new Zones(shown, nights_shown, now_ms);
-      const nights = await fleet.nights(homeids(shown), zones.from_day);
+      const nights = await fleet.dailyArrivals(homeids(shown), zones.from_day);
       return {
         view: { rows: shown.map((home, place) => homeRow(home, nights[place], zones)) },
         found: found.length,
@@ -142,7 +144,7 @@ async function viewOf(
       const shown = cut(found);
       const zones = new Zones(shown, map_days, now_ms);
       const [nights, devices] = await Promise.all([
-        fleet.nights(homeids(shown), zones.from_day),
+        fleet.dailyArrivals(homeids(shown), zones.from_day),
         fleet.coverageIn(homeids(shown), zones.span),
       ]);
       const byHome = Map.groupBy(devices, ({ home }) => home);
@@ -205,7 +207,7 @@ function refusedBy({ homeid, update }: FleetHome): { version: string; homeid: nu
   );
 }
 
-function homeRow(home: FleetHome, nights: HomeArrivals | undefined, zones: Zones): HomeRow {
+function homeRow(home: FleetHome, nights: DailyArrivals | undefined, zones: Zones): HomeRow {
   const { homeid, last_upload_ms, backlog, items, silent, version, needs } = home;
   const range = zones.of(home);
   return {
@@ -266,10 +268,6 @@ class Zones {
     const to_day = this.#ranges.values().reduce((most, range) => Math.max(most, range.to_day), this.from_day);
     return Array.from({ length: to_day - this.from_day }, (_, place) => dateOf(this.from_day + place));
   }
-}
-
-function dateOf(day: number): string {
-  return new Date(day * 86_400_000).toISOString().slice(0, 10);
 }
 
 /** The zone of a home; of one that has not told it, or told one that is unknown here, UTC. */

@@ -1,6 +1,6 @@
 import { Frame } from "../parts/page-frame.tsx";
 import type { FrameData, Keeping } from "../site.ts";
-import { exactText, momentText, numberText, type Times } from "../time-text.ts";
+import { exactText, listText, momentText, numberText, type Times } from "../time-text.ts";
 import type { DeviceGroup, KeyCounts, PersonKept, RecordedData } from "./recorded-data.ts";
 
 /** Everything that is kept of a home, in large type, for who lives there and their family. It prints on A4. */
@@ -81,7 +81,7 @@ function Group({ words, notes, devices, times }: DeviceGroup & { times: Times })
       </p>
       {notes.map(({ when, quantities }) => (
         <p key={when}>
-          {when}: {listText(["the time", ...quantities])}.
+          {when}: {listText(["the time", ...quantities], "en-GB")}.
         </p>
       ))}
       <ul class="devices">
@@ -109,10 +109,10 @@ function People({ people, locale }: { people: readonly PersonKept[]; locale: str
         {people.map(({ subject, fields, records }) => (
           <li key={subject}>
             {`Person ${subject}: `}
-            {listText([
-              ...fields,
-              ...records.map(({ count, words }) => `${numberText(count, locale)} ${words}`),
-            ]) || "a number, and nothing else"}
+            {listText(
+              [...fields, ...records.map(({ count, words }) => `${numberText(count, locale)} ${words}`)],
+              "en-GB",
+            ) || "a number, and nothing else"}
             .
           </li>
         ))}
@@ -184,10 +184,4 @@ function Lookers({ keys: { read, admin, sync }, locale }: { keys: KeyCounts; loc
       </ul>
     </section>
   );
-}
-
-/** A list as one says it: `one, two and three`. */
-function listText(words: readonly string[]): string {
-  if (words.length < 2) return words[0] ?? "";
-  return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }

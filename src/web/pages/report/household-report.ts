@@ -11,6 +11,7 @@ import {
 import type { Kind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
 import { cadenceOf, silence_max_ms } from "../../../store/series/coverage-intervals.ts";
+import { newestBefore } from "../device/device-request.ts";
 import { linesOf } from "../walking-lines.ts";
 import {
   type ActivityReport,
@@ -182,16 +183,8 @@ async function walkingReport(of: {
 async function stateBefore({ store, home }: ReportOptions, record: Item, from_ms: number): Promise<number> {
   const item = await store.item("pillboxes", record.itemname);
   if (item === undefined) return 0;
-  const page = await store.page({
-    series: "pillbox_events",
-    item: item.key,
-    before_ms: from_ms,
-    skip: 0,
-    limit: 1,
-    precision: "ms",
-    ...ofHome(home),
-  });
-  return Number(page.records[0]?.["event"] ?? 0);
+  const of = { series: "pillbox_events", item: item.key, before_ms: from_ms, ...ofHome(home) } as const;
+  return Number((await newestBefore(store, of))?.["event"] ?? 0);
 }
 
 /** Presence, bit 1 of a zone status. */
