@@ -8,6 +8,7 @@ import {
   nullWordMeaning,
 } from "../domain/records/record-field.ts";
 import { type SeriesName, seriesOf } from "../domain/series.ts";
+import type { ReadingRow } from "../store/store.ts";
 import type { HomeZones, Timezone } from "./home-zones.ts";
 
 /** A column of a file: what its values are, in every format. */
@@ -72,7 +73,7 @@ export type RowItem = Pick<Item, "itemid" | "itemname" | "currenthomeid">;
 export function readingRows(
   series: SeriesName,
   local?: HomeZones,
-): (item: RowItem, reading: SourceRow) => FileRow {
+): (item: RowItem, reading: ReadingRow) => FileRow {
   const times = Object.values(seriesOf(series).fields).map(({ schema }) => isUnixTime(schema));
   return (item, [stamp_ms, ...told]) => {
     const values = told.slice(0, times.length);
@@ -83,9 +84,6 @@ export function readingRows(
     return [item.itemid, item.itemname, homeid, stamp_ms, ...localCells, ...cells, clock];
   };
 }
-
-/** A reading: stamp in unix milliseconds, the values in the order of the series' fields, then `homeid` and `clock` of its provenance. */
-export type SourceRow = readonly [stamp_ms: number, ...values: FileCell[]];
 
 const localColumns: readonly FileColumn[] = [
   column("localtime", "text", "the stamp as the time of its home, with the offset from UTC"),
@@ -160,12 +158,12 @@ function isObject(schema: TSchema): schema is TObject {
 
 /** Readings for the files of a download, wherever they are kept. */
 export interface ReadingSource {
-  /** Readings of a series of an item from old to new, a bounded number at a time. */
+  /** Readings of a series of an item from old to new, a bounded number at a time; behind their values stand `homeid` and `clock`. */
   oldestFirst(series: SeriesName, item: Item): ReadingBatches;
 }
 
 /** Each batch may be empty. */
-export type ReadingBatches = Iterable<readonly SourceRow[]> | AsyncIterable<readonly SourceRow[]>;
+export type ReadingBatches = Iterable<readonly ReadingRow[]> | AsyncIterable<readonly ReadingRow[]>;
 
 /** Whole unix seconds: from `since_s`, and below `until_s`. */
 export interface SecondsSpan {

@@ -6,9 +6,10 @@ import { Provenance, type ReadingNumber } from "../domain/reading.ts";
 import { type Item, ItemType } from "../domain/records/item.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../domain/series.ts";
 import { TokenScope } from "../domain/token.ts";
+import type { ReadingRow } from "../store/store.ts";
 import type { InterfaceReader } from "./answers.ts";
 import { type SecondsSpan, spanIn } from "./columns.ts";
-import { HeldReadings, type HeldRow, type SeriesOfItem } from "./held-readings.ts";
+import { HeldReadings, type SeriesOfItem } from "./held-readings.ts";
 import { HomeZones } from "./home-zones.ts";
 import { InterfaceClient } from "./interface-client.ts";
 import type { Origin } from "./package/package-contents.ts";
@@ -303,7 +304,7 @@ function pathOf(series: SeriesName, itemname: string): string {
   return `/items/${kind}/${encodeURIComponent(itemname)}/${path}`;
 }
 
-function rowOf(series: SeriesName, record: ServedRecord): HeldRow {
+function rowOf(series: SeriesName, record: ServedRecord): ReadingRow {
   const names = [...Object.keys(seriesOf(series).fields), ...Object.keys(Provenance.properties)];
   return [record.stamp, ...names.map((name) => record[name] ?? null)];
 }

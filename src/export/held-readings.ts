@@ -5,6 +5,7 @@ import { messageOf, OperatorError } from "../base/errors.ts";
 import { type ClockWord, clockWords, Provenance, type ReadingNumber } from "../domain/reading.ts";
 import type { Item } from "../domain/records/item.ts";
 import { type SeriesName, seriesTable, type Value } from "../domain/series.ts";
+import type { ReadingRow } from "../store/store.ts";
 import type { ReadingSource } from "./columns.ts";
 import type { EpochTally, NumberSpan } from "./package-readings.ts";
 
@@ -13,9 +14,6 @@ export interface SeriesOfItem {
   readonly series: SeriesName;
   readonly item: number;
 }
-
-/** A reading as it is held: stamp in unix milliseconds, the values in the order of the series' fields, then `homeid` and `clock`. */
-export type HeldRow = readonly [stamp_ms: number, ...values: Value[]];
 
 /**
  * Readings that a download has received so far, in one SQLite file beside the result. A page and the place where the
@@ -84,7 +82,7 @@ export class HeldReadings implements ReadingSource {
   /** Adds the rows of a page, in order of arrival, with what identifies each of them, and the query of the page that follows. */
   add(
     { series, item }: SeriesOfItem,
-    rows: readonly HeldRow[],
+    rows: readonly ReadingRow[],
     numbers: readonly (ReadingNumber | undefined)[],
     next: string,
   ): void {
@@ -154,7 +152,7 @@ export class HeldReadings implements ReadingSource {
   }
 
   /** Everything told of a series in order of time, of epoch and number where times are equal; a bounded number at once. */
-  *oldestFirst(series: SeriesName, { itemid }: Pick<Item, "itemid">): Generator<HeldRow[]> {
+  *oldestFirst(series: SeriesName, { itemid }: Pick<Item, "itemid">): Generator<ReadingRow[]> {
     const readings = this.#database.query<
       { stamp_ms: number; fields: string; homeid: number | null },
       [string, number]
@@ -162,7 +160,7 @@ export class HeldReadings implements ReadingSource {
       `SELECT stamp_ms, fields, homeid FROM ${this.#toldOf}
        ORDER BY stamp_ms, epochs.epoch, readings.number, round DESC, revision, place`,
     );
-    let rows: HeldRow[] = [];
+    let rows: ReadingRow[] = [];
     for (const { stamp_ms, fields, homeid } of readings.iterate(series, itemid)) {
       const values: Value[] = JSON.parse(fields);
       values.push(homeid, clocks[Number(values.pop())] ?? null);

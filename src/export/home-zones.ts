@@ -11,19 +11,13 @@ export type Timezone = (typeof timezones)[number];
 
 /** The time zones of homes, as their records name them; UTC where none is known. */
 export class HomeZones {
-  readonly #zones: ReadonlyMap<number, string>;
+  readonly #zones = new Map<number, string>();
   /** Words of the records of homes that stand where a time zone should, and are none. */
-  readonly #faulty: ReadonlyMap<number, string>;
+  readonly #faulty = new Map<number, string>();
   readonly #timezone: Timezone;
   readonly #times = new Map<string, (unix_ms: number) => string>();
 
-  private constructor(
-    zones: ReadonlyMap<number, string>,
-    faulty: ReadonlyMap<number, string>,
-    timezone: Timezone,
-  ) {
-    this.#zones = zones;
-    this.#faulty = faulty;
+  private constructor(timezone: Timezone) {
     this.#timezone = timezone;
   }
 
@@ -36,13 +30,11 @@ export class HomeZones {
     answers: InterfaceReader,
     { timezone = "utc", items }: { timezone?: Timezone | undefined; items: readonly Item[] },
   ): Promise<HomeZones> {
-    const zones = new Map<number, string>();
-    const faulty = new Map<number, string>();
+    const found = new HomeZones(timezone);
     for await (const homes of pagesOf(answers, "/homes/", Home))
       for (const { homeid, timezone } of homes)
         if (typeof timezone === "string")
-          (isTimezone(timezone) ? zones : faulty).set(Number(homeid), timezone);
-    const found = new HomeZones(zones, faulty, timezone);
+          (isTimezone(timezone) ? found.#zones : found.#faulty).set(Number(homeid), timezone);
     for (const item of items) found.zoneOf(item);
     return found;
   }

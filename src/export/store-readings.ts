@@ -1,8 +1,8 @@
 import type { ReadingNumber } from "../domain/reading.ts";
 import type { Item } from "../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../domain/series.ts";
-import type { Store } from "../store/store.ts";
-import { type AskedSpan, type ReadingSource, type SourceRow, spanIn } from "./columns.ts";
+import type { ReadingRow, Store } from "../store/store.ts";
+import { type AskedSpan, type ReadingSource, spanIn } from "./columns.ts";
 import type { HomeZones } from "./home-zones.ts";
 import { EpochTallies, type EpochTally, type NumberSpan } from "./package-readings.ts";
 
@@ -34,7 +34,7 @@ export class StoreReadings implements ReadingSource {
   }
 
   /** Readings of a series of an item; of one without any, or that is gone meanwhile, none. */
-  async *oldestFirst(series: SeriesName, record: Item): AsyncGenerator<readonly SourceRow[]> {
+  async *oldestFirst(series: SeriesName, record: Item): AsyncGenerator<readonly ReadingRow[]> {
     const item = await this.#store.item(seriesOf(series).kind, record.itemname);
     if (item === undefined) return;
     const { since_s = 0, until_s } = spanIn(this.#span, this.#zones.zoneOf(record));
@@ -87,7 +87,7 @@ export class StoreReadings implements ReadingSource {
 }
 
 interface NumberedReadingRow extends ReadingNumber {
-  readonly row: SourceRow;
+  readonly row: ReadingRow;
 }
 
 /** Of a reading whose number nobody knows: such ones stay in their order, before others. */

@@ -26,14 +26,18 @@ export type Format = keyof typeof formats;
 
 export const formatNames = Object.keys(formats) as Format[];
 
-export interface TableFileOptions {
+/** The form of the files of a package. */
+export interface FileForm {
+  readonly format: Format;
+  readonly stamp: StampForm;
+  /** Takes identifiers out of columns and rows; absent: they stay. */
+  readonly pseudonyms?: Pseudonyms | undefined;
+}
+
+export interface TableFileOptions extends FileForm {
   /** Of the file, with its ending. */
   readonly path: string;
-  readonly format: Format;
   readonly columns: readonly FileColumn[];
-  readonly stamp: StampForm;
-  /** Takes identifiers out of columns and rows; undefined: they stay. */
-  readonly pseudonyms: Pseudonyms | undefined;
 }
 
 /** A file of rows, which appears whole or not at all. Memory is bounded by the rows of one batch and what the format keeps back. */
@@ -102,19 +106,18 @@ export async function writeTable(
  * @param options.onRows told of rows as they are written
  * @returns how many readings
  */
-export async function writeSeries(options: {
-  path: string;
-  series: SeriesName;
-  items: readonly Item[];
-  readings: ReadingSource;
-  zones: HomeZones;
-  timezone?: Timezone | undefined;
-  format: Format;
-  stamp: StampForm;
-  pseudonyms?: Pseudonyms | undefined;
-  stop: AbortSignal;
-  onRows?: ((count: number) => void) | undefined;
-}): Promise<number> {
+export async function writeSeries(
+  options: FileForm & {
+    path: string;
+    series: SeriesName;
+    items: readonly Item[];
+    readings: ReadingSource;
+    zones: HomeZones;
+    timezone?: Timezone | undefined;
+    stop: AbortSignal;
+    onRows?: ((count: number) => void) | undefined;
+  },
+): Promise<number> {
   const { series, items, readings, zones, timezone, format, stamp, pseudonyms } = options;
   async function* batches() {
     // A series without readings has a file too.

@@ -2,7 +2,7 @@ import { type TObject, Type } from "@sinclair/typebox";
 import { DeviceRecord } from "../domain/device-facts.ts";
 import { kindNames } from "../domain/kinds.ts";
 import { usualQuantities, usualUnits } from "../domain/quantities.ts";
-import { ItemType } from "../domain/records/item.ts";
+import { type Item, ItemType } from "../domain/records/item.ts";
 import { definitionOf, ownerField, recordPaths, recordTable } from "../domain/records/record-table.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../domain/series.ts";
 import { type InterfaceReader, type ListRecord, pagesOf } from "./answers.ts";
@@ -16,9 +16,7 @@ import {
 } from "./columns.ts";
 import { coverageColumns, missingnessColumns } from "./coverage-tables.ts";
 import type { Timezone } from "./home-zones.ts";
-import type { Pseudonyms } from "./pseudonyms.ts";
-import { type Format, fileOf, writeTable } from "./table-file.ts";
-import type { StampForm } from "./text-formats.ts";
+import { type FileForm, fileOf, writeTable } from "./table-file.ts";
 
 /** A list of records and where the interface has it; a list of an owner's has `{id}` in its path. */
 export interface RecordList {
@@ -55,17 +53,12 @@ export const recordLists: readonly RecordList[] = [
 /**
  * Writes one list into a file, anew each time: lists are small beside series.
  *
+ * @param options.path without ending
  * @returns how many records; undefined, and no file, where the interface doesn't have the list
  */
-export async function writeList(options: {
-  answers: InterfaceReader;
-  list: RecordList;
-  /** Of the file, without ending. */
-  path: string;
-  format: Format;
-  stamp: StampForm;
-  pseudonyms?: Pseudonyms | undefined;
-}): Promise<number | undefined> {
+export async function writeList(
+  options: FileForm & { answers: InterfaceReader; list: RecordList; path: string },
+): Promise<number | undefined> {
   const { answers, list, format, stamp, pseudonyms } = options;
   async function* batches() {
     for await (const records of recordsOf(answers, list))
@@ -105,31 +98,35 @@ export const deviceList = "devices";
 /**
  * Writes the device of each item into one file, anew each time: how the readings beside it were made.
  *
+ * @param options.path without ending
  * @returns how many there are; undefined, and no file, where the interface does not tell devices
  */
-export async function writeDevices(options: {
-  answers: InterfaceReader;
-  items: readonly { readonly itemname: string; readonly typename: string }[];
-  /** Of the file, without ending. */
-  path: string;
-  format: Format;
-  stamp: StampForm;
-  pseudonyms?: Pseudonyms | undefined;
-}): Promise<number | undefined> {
+export async function writeDevices(
+  options: FileForm & { answers: InterfaceReader; items: readonly NamedItem[]; path: string },
+): Promise<number | undefined> {
   const { answers, items, format, stamp, pseudonyms } = options;
   async function* rows() {
     if (items.length === 0) yield [];
-    for (const { itemname, typename } of items) {
-      const path = `/items/${typename}/${encodeURIComponent(itemname)}/device`;
-      const answer = await answers.get<DeviceRecord>(path, "", DeviceRecord);
+    for (const item of items) {
+      const device = await deviceOf(answers, item);
       // A gateway is an item too, and no device that records something.
-      if (answer !== undefined && answer !== "gone") yield [[itemname, typename, ...cellsOf(answer.body)]];
+      if (device !== undefined) yield [[item.itemname, item.typename, ...cellsOf(device)]];
     }
   }
-  return writeTable(
-    { path: fileOf(options.path, format), format, columns: deviceColumns, stamp, pseudonyms },
-    rows(),
-  );
+  const path = fileOf(options.path, format);
+  return writeTable({ path, format, columns: deviceColumns, stamp, pseudonyms }, rows());
+}
+
+type NamedItem = Pick<Item, "itemname" | "typename">;
+
+/** The device of an item; undefined where the interface tells none. */
+export async function deviceOf(
+  answers: InterfaceReader,
+  { itemname, typename }: NamedItem,
+): Promise<DeviceRecord | undefined> {
+  const path = `/items/${typename}/${encodeURIComponent(itemname)}/device`;
+  const answer = await answers.get<DeviceRecord>(path, "", DeviceRecord);
+  return answer === "gone" ? undefined : answer?.body;
 }
 
 const lists = ["measures", "nevertells"] as const;

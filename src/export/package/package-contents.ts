@@ -1,6 +1,5 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
 import { type SeriesName, seriesNames } from "../../domain/series.ts";
 import type { AskedMoments } from "../columns.ts";
 import type { Timezone } from "../home-zones.ts";
@@ -21,9 +20,7 @@ export interface DescribedFile {
   readonly sha256: string;
 }
 
-export interface WrittenTable extends PackageTable, DescribedFile {
-  readonly title: string;
-}
+export type WrittenTable = PackageTable & DescribedFile;
 
 /** Where a download is from. */
 export interface Origin {
@@ -56,14 +53,6 @@ export interface Contents {
   readonly made_ms: number;
   /** The Lintel that made it. */
   readonly version: string;
-}
-
-/** A table as its file lies there. */
-export async function writtenTable(
-  table: PackageTable,
-  { directory, path, rows }: { directory: string; path: string; rows: number },
-): Promise<WrittenTable> {
-  return { ...table, path, rows, ...(await digestOf(join(directory, path))) };
 }
 
 /** Reads a file once for its length and digest. */

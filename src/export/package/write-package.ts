@@ -9,10 +9,9 @@ import type { AskedMoments, AskedSpan, ReadingSource } from "../columns.ts";
 import { coverageRows } from "../coverage-tables.ts";
 import type { HomeZones, Timezone } from "../home-zones.ts";
 import type { PackageAt } from "../package-readings.ts";
-import type { Pseudonyms } from "../pseudonyms.ts";
 import type { StandardFiles, StandardName } from "../standards/standards.ts";
 import { writeStandard } from "../standards/write-standard.ts";
-import { type Format, fileOf, TableFile, writeSeries } from "../table-file.ts";
+import { type FileForm, fileOf, TableFile, writeSeries } from "../table-file.ts";
 import {
   coverageList,
   deviceList,
@@ -23,7 +22,6 @@ import {
   writeDevices,
   writeList,
 } from "../tables.ts";
-import type { StampForm } from "../text-formats.ts";
 import { codebook } from "./codebook.ts";
 import {
   type Contents,
@@ -31,21 +29,16 @@ import {
   digestOf,
   type Origin,
   type WrittenTable,
-  writtenTable,
 } from "./package-contents.ts";
 import { dataPackage, roCrate } from "./package-metadata.ts";
 import { readme } from "./package-readme.ts";
 
 /** The contents of a package and their form, whoever asks for it. */
-export interface PackageForm {
+export interface PackageForm extends FileForm {
   /** Where the files go, made if it is missing. */
   readonly directory: string;
-  readonly format: Format;
   /** The standard in whose words the readings are said once more, beside the tables. */
   readonly standard?: StandardName | undefined;
-  readonly stamp: StampForm;
-  /** Takes identifiers out; absent: they stay. */
-  readonly pseudonyms?: Pseudonyms | undefined;
   /** Where it differs by zone, that of the home of each item. */
   readonly span: AskedSpan;
   /** Absent: utc. */
@@ -121,24 +114,20 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     if (own.length === 0 && options.series === undefined) continue;
     onStep(`writing ${series}`);
     const write = () => writeSeries({ ...options, path: join(directory, series), series, items: own });
-    files[series] = await (options.writing?.(series, own, write) ?? anew(write));
+    files[series] = (await options.writing?.(series, own, write)) ?? { rows: await write(), written: true };
   }
-  const standard = await inStandard({ ...options, items });
+  const standard = await standardOf({ ...options, items });
   onStep("describing it all");
   const contents = await describe(files, standard, options);
   return { files, absent, contents, ...(standard && { standard }) };
 }
 
 /** Says the readings in the words of the standard that is asked for. */
-async function inStandard(options: PackageOptions): Promise<StandardFiles | undefined> {
+async function standardOf(options: PackageOptions): Promise<StandardFiles | undefined> {
   const { standard, series = seriesNames, origin, pseudonyms, onStep } = options;
   if (standard === undefined) return undefined;
   onStep(`writing ${standard}`);
   return writeStandard({ ...options, pseudonyms, standard, series, source: origin.url ?? origin.name });
-}
-
-async function anew(write: () => Promise<number>): Promise<WrittenFile> {
-  return { rows: await write(), written: true };
 }
 
 /** Writes both tables that tell when there was somebody to listen, item by item. Answers how many rows each has. */
@@ -168,35 +157,21 @@ async function describe(
   standard: StandardFiles | undefined,
   options: PackageOptions,
 ): Promise<Contents> {
-  const {
-    directory,
-    format,
-    stamp,
-    timezone = "utc",
-    asked,
-    series,
-    clock,
-    origin,
-    at,
-    pseudonyms,
-  } = options;
+  const { directory, format, stamp, timezone = "utc", asked, series, origin, at, pseudonyms } = options;
   const written: WrittenTable[] = [];
   for (const table of tablesIn(timezone)) {
     const rows = files[table.name]?.rows;
-    if (rows !== undefined)
-      written.push(
-        await writtenTable(
-          { ...table, columns: pseudonyms?.columns(table.columns) ?? table.columns },
-          { directory, path: fileOf(table.name, format), rows },
-        ),
-      );
+    if (rows === undefined) continue;
+    const path = fileOf(table.name, format);
+    const columns = pseudonyms?.columns(table.columns) ?? table.columns;
+    written.push({ ...table, columns, path, rows, ...(await digestOf(join(directory, path))) });
   }
   const others: DescribedFile[] = [];
   for (const [path, rows] of Object.entries(standard?.files ?? {})) {
     const title = `${standard?.title}, a line each`;
     others.push({ path, title, rows, ...(await digestOf(join(directory, path))) });
   }
-  const made_ms = clock.now().unix_ms;
+  const made_ms = options.clock.now().unix_ms;
   const form = { format, stamp, timezone, asked, series, origin, key: pseudonyms?.fingerprint };
   const contents: Contents = { ...form, tables: written, others, at: at?.(), made_ms, version };
   writeDescription(directory, contents);

@@ -32,10 +32,7 @@ export interface Standard {
 }
 
 /** The files of a standard, and what is not in them. */
-export interface StandardFiles {
-  readonly title: string;
-  /** The words for what it has not, such as `there is no schema`. */
-  readonly lacking: string;
+export interface StandardFiles extends Pick<Standard, "title" | "lacking"> {
   /** Lines of each file, by its path in the directory of the download. */
   readonly files: Readonly<Record<string, number>>;
   /** Everything of the downloaded series that the standard has nothing for. */

@@ -9,6 +9,7 @@ import type { InterfaceReader } from "../answers.ts";
 import type { ReadingSource } from "../columns.ts";
 import { deviceKey, type Pseudonyms } from "../pseudonyms.ts";
 import { PartFile } from "../table-file.ts";
+import { deviceOf } from "../tables.ts";
 import { type MeasuredFact, readingFacts, sleepFacts, type Whereabouts, whereaboutsOf } from "./facts.ts";
 import { type Mapping, mappings, unmapped } from "./standard-mapping.ts";
 import {
@@ -52,8 +53,11 @@ export async function writeStandard(options: StandardOptions): Promise<StandardF
   if (standard.devices !== undefined) {
     const { file, lineOf } = standard.devices;
     await put(file, async function* () {
-      for (const item of items)
-        yield lineOf(pseudonyms?.record(Item, item) ?? item, await deviceOf(answers, item, pseudonyms));
+      for (const item of items) {
+        const device = await deviceOf(answers, item);
+        const shown = device && (pseudonyms?.record(DeviceRecord, device) ?? device);
+        yield lineOf(pseudonyms?.record(Item, item) ?? item, shown);
+      }
     });
   }
   const own = mappings.filter(({ series }) => present.includes(series));
@@ -140,24 +144,9 @@ async function* measuresOf(
   }
 }
 
-async function deviceOf(
-  answers: InterfaceReader,
-  { typename, itemname }: Item,
-  pseudonyms: Pseudonyms | undefined,
-): Promise<DeviceRecord | undefined> {
-  const path = `/items/${typename}/${encodeURIComponent(itemname)}/device`;
-  const answer = await answers.get<DeviceRecord>(path, "", DeviceRecord);
-  if (answer === undefined || answer === "gone") return undefined;
-  return pseudonyms?.record(DeviceRecord, answer.body) ?? answer.body;
-}
-
 /** Every quantity of the wireless sensors' measures, also those that no table knows. */
-async function quantitiesMeasured({
-  readings,
-  items,
-  series,
-  pseudonyms,
-}: StandardOptions): Promise<string[]> {
+async function quantitiesMeasured(options: StandardOptions): Promise<string[]> {
+  const { readings, items, series, pseudonyms } = options;
   const found = new Set<string>();
   const measures = "wirelesssensor_measures";
   if (series.includes(measures))
