@@ -97,3 +97,23 @@ function zoned(zone: string, at_ms: number): Temporal.ZonedDateTime {
 
 /** A hundred years. */
 const days_max = 36_525;
+
+/** A week by its first day. */
+export interface Week {
+  readonly from: string;
+  readonly from_ms: number;
+  to_ms: number;
+}
+
+/** The weeks from Monday to Sunday that days make; the first and the last may have fewer days. */
+export function weeksOfDays(days: readonly LocalDay[]): Week[] {
+  const weeks: Week[] = [];
+  for (const { weekday, date, from_ms, to_ms } of days) {
+    const week = weeks.at(-1);
+    if (week === undefined || weekday === monday) weeks.push({ from: date, from_ms, to_ms });
+    else week.to_ms = to_ms;
+  }
+  return weeks;
+}
+
+const monday = 1;

@@ -1,11 +1,13 @@
 import UPlot from "uplot";
 import { hour_ms } from "../../../base/time.ts";
+import type { Curve } from "../device/curve-data.ts";
 import type { CurveOptions, Drawing } from "../parts/plots-and-tones.ts";
 import { clockText, dateText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
 import {
   changeBy,
   changedView,
   fillNothing,
+  type Ink,
   inkOf,
   keepView,
   movedView,
@@ -128,43 +130,21 @@ class Curves {
   }
 }
 
-function made(
-  box: HTMLElement,
-  options: CurveOptions & {
-    view: PlotView;
-    see: (view: PlotView) => void;
-    pointed: (at: number | undefined) => void;
-  },
-): UPlot | undefined {
-  const { curve, uncovered, view, times, see, pointed } = options;
+interface Making extends CurveOptions {
+  readonly view: PlotView;
+  readonly see: (view: PlotView) => void;
+  readonly pointed: (at: number | undefined) => void;
+}
+
+function made(box: HTMLElement, options: Making): UPlot | undefined {
+  const { curve, view, times, see, pointed } = options;
   const { from_ms, to_ms } = view;
   const probe = document.createElement("canvas").getContext("2d");
   if (probe === null || box.clientWidth === 0) return undefined;
   box.append(probe.canvas);
-  const ink = inkOf(probe, devicePixelRatio);
+  const of = { ...options, ink: inkOf(probe, devicePixelRatio) };
   probe.canvas.remove();
-  const { trend, lines, far } = curve;
-  const isFar = (value: number) => far !== undefined && (value < far.least || value > far.greatest);
-  const data: UPlot.AlignedData = [
-    curve.at_ms.map((at_ms) => at_ms / 1_000),
-    ...lines.map(({ values }) => values.map((value) => (value !== null && isFar(value) ? null : value))),
-    ...(trend === undefined ? [] : [[...trend.upper], [...trend.lower], [...trend.median]]),
-  ];
-  const line = (at: number): UPlot.Series => ({
-    stroke: ink.accent,
-    width: trend === undefined ? 1.5 : 0,
-    dash: dashes[at] ?? [],
-    points: { show: lines.length === 1 && curve.at_ms.length < points_max, size: 5, fill: ink.accent },
-  });
-  const axis: UPlot.Axis = {
-    stroke: ink.quiet,
-    grid: { stroke: ink.line, width: 1 },
-    ticks: { stroke: ink.line },
-  };
-  const hidden: UPlot.Series = { width: 0, points: { show: false } };
-  const tickText = (at_ms: number) =>
-    to_ms - from_ms > hours_shown_ms ? monthDateText(at_ms, times) : clockText(at_ms, times);
-  const plot = new UPlot(
+  return new UPlot(
     {
       width: box.clientWidth,
       height: height_px,
@@ -172,57 +152,11 @@ function made(
       legend: { show: false },
       cursor: { drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => null } },
       scales: { x: { time: true, min: from_ms / 1_000, max: to_ms / 1_000 } },
-      axes: [
-        { ...axis, values: (_, ticks) => ticks.map((tick) => tickText(tick * 1_000)) },
-        {
-          ...axis,
-          values: (_u, ticks, _axis, _space, step) =>
-            ticks.map((tick) => numberText(tick, times.locale, Math.max(curve.digits, decimalsOf(step)))),
-        },
-      ],
-      series: [
-        {},
-        ...lines.map((_, at) => line(at)),
-        ...(trend === undefined
-          ? []
-          : [hidden, hidden, { stroke: ink.text, width: 1.5, points: { show: false } }]),
-      ],
-      ...(trend === undefined
-        ? {}
-        : { bands: [{ series: [lines.length + 1, lines.length + 2], fill: `${ink.accent}33` }] }),
+      axes: axesOf(of),
+      ...seriesOf(of),
       hooks: {
-        drawClear: [
-          (u) => {
-            u.ctx.save();
-            u.ctx.scale(devicePixelRatio, devicePixelRatio);
-            const [top, height] = [u.bbox.top, u.bbox.height].map((px) => px / devicePixelRatio);
-            const x = (at_ms: number) => u.valToPos(at_ms / 1_000, "x", true) / devicePixelRatio;
-            const edge = (at_ms: number) => x(Math.min(to_ms, Math.max(from_ms, at_ms)));
-            u.ctx.fillStyle = ink.raised;
-            const now = edge(times.now_ms);
-            u.ctx.fillRect(edge(from_ms), top ?? 0, now - edge(from_ms), height ?? 0);
-            for (const span of uncovered) {
-              const [left, right] = [edge(span.from_ms), edge(span.to_ms)];
-              fillNothing(u.ctx, ink, span.why, [left, top ?? 0, right - left, height ?? 0]);
-              if (span.why !== "absent") continue;
-              u.ctx.fillStyle = ink.quiet;
-              for (const at_ms of [span.from_ms, span.to_ms].filter((one) => one > from_ms && one < to_ms))
-                u.ctx.fillRect(x(at_ms), top ?? 0, 1, height ?? 0);
-            }
-            u.ctx.restore();
-          },
-        ],
-        draw: [
-          (u) => {
-            const values = curve.lines[0]?.values ?? [];
-            for (const [at, value] of values.entries())
-              if (value !== null && isFar(value)) drawFar(u, at, value, ink.accent);
-            box.dataset["points"] = String(values.filter((value) => value !== null).length);
-            box.dataset["breaks"] = String(values.filter((value) => value === null).length);
-            box.dataset["view"] = `${from_ms} ${to_ms}`;
-            box.dataset["last"] = String(values.findLast((value) => value !== null));
-          },
-        ],
+        drawClear: [(u) => paintGround(u, of)],
+        draw: [(u) => paintFar(u, box, of)],
         setSelect: [
           ({ select: { left, width }, posToVal }) => {
             if (width === 0) return;
@@ -236,10 +170,83 @@ function made(
         setCursor: [(u) => pointed(u.cursor.idx ?? undefined)],
       },
     },
-    data,
+    dataOf(curve),
     box,
   );
-  return plot;
+}
+
+type Inked = Making & { readonly ink: Ink };
+
+/** Times, then the values of the lines but for those far from all others, then the trend. */
+function dataOf({ at_ms, lines, trend, far }: Curve): UPlot.AlignedData {
+  const near = (value: number | null) => (value !== null && isFar(value, far) ? null : value);
+  return [
+    at_ms.map((one_ms) => one_ms / 1_000),
+    ...lines.map(({ values }) => values.map(near)),
+    ...(trend === undefined ? [] : [[...trend.upper], [...trend.lower], [...trend.median]]),
+  ];
+}
+
+function seriesOf({ curve: { lines, trend, at_ms }, ink }: Inked): Pick<UPlot.Options, "series" | "bands"> {
+  const points = { show: lines.length === 1 && at_ms.length < points_max, size: 5, fill: ink.accent };
+  const width = trend === undefined ? 1.5 : 0;
+  const drawn = lines.map((_, at) => ({ stroke: ink.accent, width, dash: dashes[at] ?? [], points }));
+  if (trend === undefined) return { series: [{}, ...drawn] };
+  const hidden: UPlot.Series = { width: 0, points: { show: false } };
+  const median: UPlot.Series = { stroke: ink.text, width: 1.5, points: { show: false } };
+  return {
+    series: [{}, ...drawn, hidden, hidden, median],
+    bands: [{ series: [lines.length + 1, lines.length + 2], fill: `${ink.accent}33` }],
+  };
+}
+
+function axesOf({ curve, view: { from_ms, to_ms }, times, ink }: Inked): UPlot.Axis[] {
+  const axis = { stroke: ink.quiet, grid: { stroke: ink.line, width: 1 }, ticks: { stroke: ink.line } };
+  const isLong = to_ms - from_ms > hours_shown_ms;
+  const tickText = (at_ms: number) => (isLong ? monthDateText : clockText)(at_ms, times);
+  return [
+    { ...axis, values: (_, ticks) => ticks.map((tick) => tickText(tick * 1_000)) },
+    {
+      ...axis,
+      values: (_u, ticks, _axis, _space, step) =>
+        ticks.map((tick) => numberText(tick, times.locale, Math.max(curve.digits, decimalsOf(step)))),
+    },
+  ];
+}
+
+/** The ground up to now, and over it what is not known. */
+function paintGround(u: UPlot, { view: { from_ms, to_ms }, uncovered, times, ink }: Inked): void {
+  u.ctx.save();
+  u.ctx.scale(devicePixelRatio, devicePixelRatio);
+  const [top = 0, height = 0] = [u.bbox.top, u.bbox.height].map((px) => px / devicePixelRatio);
+  const x = (at_ms: number) => u.valToPos(at_ms / 1_000, "x", true) / devicePixelRatio;
+  const edge = (at_ms: number) => x(Math.min(to_ms, Math.max(from_ms, at_ms)));
+  u.ctx.fillStyle = ink.raised;
+  u.ctx.fillRect(edge(from_ms), top, edge(times.now_ms) - edge(from_ms), height);
+  for (const span of uncovered) {
+    const [left, right] = [edge(span.from_ms), edge(span.to_ms)];
+    fillNothing(u.ctx, ink, span.why, [left, top, right - left, height]);
+    if (span.why !== "absent") continue;
+    u.ctx.fillStyle = ink.quiet;
+    for (const at_ms of [span.from_ms, span.to_ms].filter((one) => one > from_ms && one < to_ms))
+      u.ctx.fillRect(x(at_ms), top, 1, height);
+  }
+  u.ctx.restore();
+}
+
+/** The values that are far from all others; what is drawn stands also in attributes of the box. */
+function paintFar(u: UPlot, box: HTMLElement, { curve, view, ink }: Inked): void {
+  const values = curve.lines[0]?.values ?? [];
+  for (const [at, value] of values.entries())
+    if (value !== null && isFar(value, curve.far)) drawFar(u, at, value, ink.accent);
+  box.dataset["points"] = String(values.filter((value) => value !== null).length);
+  box.dataset["breaks"] = String(values.filter((value) => value === null).length);
+  box.dataset["view"] = `${view.from_ms} ${view.to_ms}`;
+  box.dataset["last"] = String(values.findLast((value) => value !== null));
+}
+
+function isFar(value: number, far: Curve["far"]): boolean {
+  return far !== undefined && (value < far.least || value > far.greatest);
 }
 
 /** A triangle at the edge, which points to where a value that is far from all others lies. */

@@ -8,7 +8,14 @@ import {
 } from "../../../base/time.ts";
 import { isKind, type Kind } from "../../../domain/kinds.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../../domain/series.ts";
-import type { PageRequest, ReadingRow, SeriesRecord, Store, StoredItem } from "../../../store/store.ts";
+import type {
+  OldestFirstRequest,
+  PageRequest,
+  ReadingRow,
+  SeriesRecord,
+  Store,
+  StoredItem,
+} from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import type { DaySpanName } from "./day-plots.ts";
@@ -43,17 +50,11 @@ export async function newestBefore(
 
 /** Readings of a span from old to new, some thousands at a time; with their provenance where that is asked for. */
 export async function* readingsIn(
-  store: VisibleStore,
-  { series, item, span, provenance }: { series: SeriesName; item: number; span: TimeSpan; provenance?: true },
+  store: Pick<Store, "oldestFirst">,
+  of: Pick<OldestFirstRequest, "series" | "item" | "homes" | "provenance"> & { readonly span: TimeSpan },
 ): AsyncGenerator<readonly ReadingRow[]> {
-  const request = {
-    series,
-    item,
-    from_ms: Math.max(0, span.from_ms),
-    before_ms: span.to_ms,
-    limit: rows_max,
-    provenance,
-  };
+  const { span, ...own } = of;
+  const request = { ...own, from_ms: Math.max(0, span.from_ms), before_ms: span.to_ms, limit: rows_max };
   let read = await store.oldestFirst(request);
   for (;;) {
     yield read.rows;

@@ -150,7 +150,7 @@ function dateOf(at_ms: number, timeZone: string): string {
 /** Numbers over time, drawn where there is a browser, and told in words and as a table everywhere. */
 export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve: Curve }) {
   const { locale, zone, now_ms, uncovered, span } = data;
-  const { title, unit, digits, lines, spread, range } = curve;
+  const { title, unit, digits, lines } = curve;
   const plots = useContext(PlotsContext);
   const box = useRef<HTMLDivElement>(null);
   const [words, setWords] = useState("");
@@ -165,13 +165,7 @@ export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve
     ...lines.map((line) => line.title),
     ...(curve.trend === undefined ? [] : ["lower quartile", "upper quartile"]),
   ];
-  const number = (value: number) => `${numberText(value, locale, digits)} ${unit}`;
-  const summary =
-    range !== undefined && lines.length === 1
-      ? `All lie between ${number(range[0])} and ${number(range[1])}.`
-      : spread === null || lines.length > 1
-        ? `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}, in ${unit}.`
-        : `Half of ${numberText(spread.count, locale)} values lie between ${number(spread.lower)} and ${number(spread.upper)}, the middle one is ${number(spread.median)}; all lie between ${number(spread.minimum)} and ${number(spread.maximum)}.${farWords(curve, locale)}`;
+  const summary = curveSummary(curve, locale);
   return (
     <figure class="plot">
       <Patterns />
@@ -207,6 +201,18 @@ export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve
       </details>
     </figure>
   );
+}
+
+/** A curve in words, as far as somebody can say it in a sentence. */
+function curveSummary(curve: Curve, locale: string): string {
+  const { unit, digits, lines, spread, range } = curve;
+  const number = (value: number) => `${numberText(value, locale, digits)} ${unit}`;
+  if (range !== undefined && lines.length === 1)
+    return `All lie between ${number(range[0])} and ${number(range[1])}.`;
+  if (spread === null || lines.length > 1)
+    return `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}, in ${unit}.`;
+  const { count, lower, upper, median, minimum, maximum } = spread;
+  return `Half of ${numberText(count, locale)} values lie between ${number(lower)} and ${number(upper)}, the middle one is ${number(median)}; all lie between ${number(minimum)} and ${number(maximum)}.${farWords(curve, locale)}`;
 }
 
 /** The newest first, as many as somebody reads; all of them are in the files. */

@@ -1,4 +1,4 @@
-import { day_ms, type TimeSpan, without } from "../../../base/time.ts";
+import { day_ms, type TimeSpan, weeksOfDays, without } from "../../../base/time.ts";
 import type { WalkingLine } from "../../../config/walking-line.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
 import { type SensorPass, walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
@@ -22,7 +22,8 @@ export async function walkingCurvesIn(
   const all = linesOf(site.walking ?? [], await store.givenNames(home), records);
   const lines = all.filter(({ sensors }) => sensors.some(({ item }) => item === name));
   const curves: Curve[] = [];
-  for (const line of lines) curves.push(await curveOf(asked, line, { weeks: weeksOf(span), uncovered }));
+  for (const line of lines)
+    curves.push(await curveOf(asked, line, { weeks: weeksOfDays(span.days), uncovered }));
   return curves.filter(({ spread }) => spread !== null);
 }
 
@@ -74,17 +75,6 @@ export function knownIn(
   };
 }
 
-/** Weeks from Monday on, cut to the span. */
-function weeksOf({ days }: CalendarSpan): TimeSpan[] {
-  const weeks: { from_ms: number; to_ms: number }[] = [];
-  for (const { weekday, from_ms, to_ms } of days) {
-    const week = weeks.at(-1);
-    if (week === undefined || weekday === monday) weeks.push({ from_ms, to_ms });
-    else week.to_ms = to_ms;
-  }
-  return weeks;
-}
-
 /** Speeds of the walks of a week, metres a second; those of before are taken where nothing has come or changed since. */
 async function speedsIn(
   { store, site }: Asked,
@@ -127,5 +117,4 @@ function sees(event: unknown): boolean {
 const memory_max = 50_000;
 /** Speeds of a site, by what they were made of. */
 const memoryOf = memoryBySite<readonly number[]>(memory_max);
-const monday = 1;
 const series = "wirelesssensor_events" as const;

@@ -43,7 +43,7 @@ export function reportDocument(of: ReportPageOf): string {
 
 /** A report of a home and a span, as one page. */
 export function ReportPage({ report, now_ms, version }: ReportPageOf) {
-  const { pillboxes, walking, activity, weights, sleep, missing } = report;
+  const { missing } = report;
   const zone = missing[0]?.timezone ?? "UTC";
   const times: Times = { locale: "en-GB", zone, now_ms };
   const span = around(missing.map((one) => one.span));
@@ -51,7 +51,7 @@ export function ReportPage({ report, now_ms, version }: ReportPageOf) {
     const own = missing.find((one) => one.itemname === itemname);
     return own === undefined ? [] : uncoveredIn(own);
   };
-  const all = missing.flatMap(uncoveredIn);
+  const parts = { report, times, nothing };
   return (
     <main class="report">
       <Patterns />
@@ -61,106 +61,12 @@ export function ReportPage({ report, now_ms, version }: ReportPageOf) {
         {zone.replaceAll("_", " ")}
       </p>
       <p class="answer">{answerOf(report)}</p>
-      <Legend spans={all} night />
-      {pillboxes.length === 0 ? null : (
-        <Part of="doses">
-          {pillboxes.map((box, index) => (
-            <DoseGrid
-              key={box.itemname}
-              {...times}
-              zone={box.timezone}
-              id={`doses-${index}`}
-              title={`Doses, ${box.itemname}`}
-              doses={{
-                doors: box.doors,
-                weeks: weeksOf(box.doses),
-                reloads: box.reloads,
-                leftOpen: box.leftOpen,
-              }}
-            />
-          ))}
-        </Part>
-      )}
-      {walking.map((line, index) => {
-        const weeks = line.weeks.map((week) => ({ ...week, spread: week.speeds }));
-        return (
-          <Part key={line.name} of="walking" title={`Walking speed, ${line.name}`}>
-            {weeks.some(({ spread }) => spread !== undefined) ? (
-              <SpreadPlot
-                {...{ weeks, times }}
-                digits={1}
-                uncovered={commonOf(line.sensors.map(({ item }) => nothing(item)))}
-                label={`Walking speed on the line ${line.name} by week, m/s`}
-              />
-            ) : (
-              <p>No walks.</p>
-            )}
-            <SpreadTable
-              weeks={weeks}
-              counted="walks"
-              unit="m/s"
-              digits={2}
-              of={(week) => `walking.${index}.weeks.${week}.speeds`}
-            />
-          </Part>
-        );
-      })}
-      {activity.length === 0 ? null : (
-        <Part of="activity" title="Activity, day by hour">
-          {activity.map((one) => (
-            <ActivityRaster
-              key={one.itemname}
-              report={one}
-              uncovered={nothing(one.itemname)}
-              until_ms={now_ms}
-            />
-          ))}
-          <details>
-            <summary>Events by day</summary>
-            <EventsTable reports={activity} />
-          </details>
-        </Part>
-      )}
-      {weights.map((scale, index) => {
-        const weeks = scale.weeks.map((week) => ({ ...week, spread: week.kilograms }));
-        return (
-          <Part key={scale.itemname} of="weights" title={`Weight, ${scale.itemname}`}>
-            <SpreadPlot
-              {...{ weeks, times }}
-              dots={scale.weights.map(({ at_ms, kilograms }) => ({ at_ms, value: kilograms }))}
-              digits={1}
-              uncovered={nothing(scale.itemname)}
-              label={`Weight on ${scale.itemname} by week, kg`}
-            />
-            <SpreadTable
-              weeks={weeks}
-              counted="weighings"
-              unit="kg"
-              digits={1}
-              of={(week) => `weights.${index}.weeks.${week}.kilograms`}
-            />
-          </Part>
-        );
-      })}
-      {sleep.map((watch, index) => (
-        <Part key={watch.itemname} of="sleep" title={`Sleep, ${watch.itemname}`}>
-          <ul class="legend" aria-label="How sleep is drawn">
-            {stages.map(({ name, title, shade }) => (
-              <li key={name}>
-                <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
-                  <rect width="100%" height="100%" class={`stage ${shade}`} />
-                </svg>
-                {title}
-              </li>
-            ))}
-          </ul>
-          <SleepPlot report={watch} uncovered={nothing(watch.itemname)} times={times} />
-          <details>
-            <summary>The same as a table</summary>
-            <SleepTable report={watch} of={`sleep.${index}`} />
-          </details>
-        </Part>
-      ))}
+      <Legend spans={missing.flatMap(uncoveredIn)} night />
+      <Doses {...parts} />
+      <Walking {...parts} />
+      <Activity {...parts} />
+      <Weights {...parts} />
+      <Sleep {...parts} />
       <Part of="missing" title="Missing data">
         <MissingPlot reports={missing} times={times} />
         <MissingTable reports={missing} />
@@ -171,6 +77,113 @@ export function ReportPage({ report, now_ms, version }: ReportPageOf) {
       </footer>
     </main>
   );
+}
+
+interface ReportParts {
+  readonly report: HouseholdReport;
+  readonly times: Times;
+  /** When nothing is known of an item. */
+  readonly nothing: (itemname: string) => readonly Uncovered[];
+}
+
+function Doses({ report: { pillboxes }, times }: ReportParts) {
+  if (pillboxes.length === 0) return null;
+  return (
+    <Part of="doses">
+      {pillboxes.map((box, index) => (
+        <DoseGrid
+          key={box.itemname}
+          {...times}
+          zone={box.timezone}
+          id={`doses-${index}`}
+          title={`Doses, ${box.itemname}`}
+          doses={{ ...box, weeks: weeksOf(box.doses) }}
+        />
+      ))}
+    </Part>
+  );
+}
+
+function Walking({ report: { walking }, times, nothing }: ReportParts) {
+  return walking.map((line, index) => {
+    const weeks = line.weeks.map((week) => ({ ...week, spread: week.speeds }));
+    return (
+      <Part key={line.name} of="walking" title={`Walking speed, ${line.name}`}>
+        {weeks.some(({ spread }) => spread !== undefined) ? (
+          <SpreadPlot
+            {...{ weeks, times }}
+            digits={1}
+            uncovered={commonOf(line.sensors.map(({ item }) => nothing(item)))}
+            label={`Walking speed on the line ${line.name} by week, m/s`}
+          />
+        ) : (
+          <p>No walks.</p>
+        )}
+        <SpreadTable
+          {...{ weeks, counted: "walks", unit: "m/s", digits: 2 }}
+          of={(week) => `walking.${index}.weeks.${week}.speeds`}
+        />
+      </Part>
+    );
+  });
+}
+
+function Activity({ report: { activity }, times: { now_ms }, nothing }: ReportParts) {
+  if (activity.length === 0) return null;
+  return (
+    <Part of="activity" title="Activity, day by hour">
+      {activity.map((one) => (
+        <ActivityRaster key={one.itemname} report={one} uncovered={nothing(one.itemname)} until_ms={now_ms} />
+      ))}
+      <details>
+        <summary>Events by day</summary>
+        <EventsTable reports={activity} />
+      </details>
+    </Part>
+  );
+}
+
+function Weights({ report: { weights }, times, nothing }: ReportParts) {
+  return weights.map((scale, index) => {
+    const weeks = scale.weeks.map((week) => ({ ...week, spread: week.kilograms }));
+    return (
+      <Part key={scale.itemname} of="weights" title={`Weight, ${scale.itemname}`}>
+        <SpreadPlot
+          {...{ weeks, times }}
+          dots={scale.weights.map(({ at_ms, kilograms }) => ({ at_ms, value: kilograms }))}
+          digits={1}
+          uncovered={nothing(scale.itemname)}
+          label={`Weight on ${scale.itemname} by week, kg`}
+        />
+        <SpreadTable
+          {...{ weeks, counted: "weighings", unit: "kg", digits: 1 }}
+          of={(week) => `weights.${index}.weeks.${week}.kilograms`}
+        />
+      </Part>
+    );
+  });
+}
+
+function Sleep({ report: { sleep }, times, nothing }: ReportParts) {
+  return sleep.map((watch, index) => (
+    <Part key={watch.itemname} of="sleep" title={`Sleep, ${watch.itemname}`}>
+      <ul class="legend" aria-label="How sleep is drawn">
+        {stages.map(({ name, title, shade }) => (
+          <li key={name}>
+            <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
+              <rect width="100%" height="100%" class={`stage ${shade}`} />
+            </svg>
+            {title}
+          </li>
+        ))}
+      </ul>
+      <SleepPlot report={watch} uncovered={nothing(watch.itemname)} times={times} />
+      <details>
+        <summary>The same as a table</summary>
+        <SleepTable report={watch} of={`sleep.${index}`} />
+      </details>
+    </Part>
+  ));
 }
 
 export interface ReportPageOf {

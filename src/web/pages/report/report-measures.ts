@@ -11,6 +11,9 @@ import { eventBit } from "../../../domain/event-words.ts";
 import type { Item } from "../../../domain/records/item.ts";
 import { daysAndWeeks, type ReportOptions, reportCoverage, reportRows, reportSpan } from "./report-source.ts";
 
+/** Makes the report of an item; days are those of the time zone. */
+type ReportMaker<Report> = (options: ReportOptions, record: Item, zone: string) => Promise<Report>;
+
 /** When a wireless sensor told that somebody moved, or that something was opened. */
 export interface ActivityReport {
   readonly itemname: string;
@@ -28,11 +31,7 @@ export interface ActiveDay extends TimeSpan {
 }
 
 /** Undefined of a sensor that told nothing of the kind in the span. */
-export async function activityReport(
-  options: ReportOptions,
-  record: Item,
-  zone: string,
-): Promise<ActivityReport | undefined> {
+export const activityReport: ReportMaker<ActivityReport | undefined> = async (options, record, zone) => {
   const span = reportSpan(options, zone);
   const { days } = daysAndWeeks(zone, span, options.now_ms);
   const counted = days.map(() => ({ events: 0, minutes: new Set<number>() }));
@@ -56,7 +55,7 @@ export async function activityReport(
       minutes: [...(counted[index]?.minutes ?? [])],
     })),
   };
-}
+};
 
 const told = (1 << eventBit.opened) | (1 << eventBit.present);
 const minute_ms = 60_000;
@@ -88,11 +87,7 @@ export interface Asleep {
 }
 
 /** Undefined where nobody was weighed in the span. */
-export async function weightReport(
-  options: ReportOptions,
-  record: Item,
-  zone: string,
-): Promise<WeightReport | undefined> {
+export const weightReport: ReportMaker<WeightReport | undefined> = async (options, record, zone) => {
   const span = reportSpan(options, zone);
   const rows = await reportRows(options, record, "scale_weights", span);
   if (rows.length === 0) return undefined;
@@ -108,14 +103,10 @@ export async function weightReport(
     weights,
     weeks: weeks.map((week) => ({ ...week, kilograms: within(week) })),
   };
-}
+};
 
 /** Undefined where the watch has told of no sleep in the span. */
-export async function sleepReport(
-  options: ReportOptions,
-  record: Item,
-  zone: string,
-): Promise<SleepReport | undefined> {
+export const sleepReport: ReportMaker<SleepReport | undefined> = async (options, record, zone) => {
   const span = reportSpan(options, zone);
   const rows = await reportRows(options, record, "watch_epochs", span);
   const joiner = new SleepJoiner();
@@ -134,7 +125,7 @@ export async function sleepReport(
       return { date, from_ms, to_ms, ...(own.length > 0 && { asleep: asleepIn(own) }) };
     }),
   };
-}
+};
 
 function asleepIn(episodes: readonly SleepEpisode[]): Asleep {
   const minutes = (stage: "light_ms" | "deep_ms" | "rem_ms") =>
@@ -168,11 +159,7 @@ export interface MissingDay {
   readonly unknown: number;
 }
 
-export async function missingReport(
-  options: ReportOptions,
-  record: Item,
-  zone: string,
-): Promise<MissingReport> {
+export const missingReport: ReportMaker<MissingReport> = async (options, record, zone) => {
   const whole = reportSpan(options, zone);
   const span = {
     from_ms: whole.from_ms,
@@ -195,7 +182,7 @@ export async function missingReport(
   }));
   const { itemname, typename, currenthomeid: homeid } = record;
   return { itemname, typename, homeid, timezone: zone, span, known, days, total: totalOf(days) };
-}
+};
 
 function totalOf(days: readonly MissingDay[]): MissingReport["total"] {
   const sum = (name: "minutes" | "listened" | "unknown") => days.reduce((all, day) => all + day[name], 0);

@@ -1,6 +1,14 @@
 import { OperatorError } from "../../../base/errors.ts";
 import { nearest, plainLine } from "../../../base/text.ts";
-import { type LocalDay, localDate, localDays, startOfDate_ms, type TimeSpan } from "../../../base/time.ts";
+import {
+  type LocalDay,
+  localDate,
+  localDays,
+  startOfDate_ms,
+  type TimeSpan,
+  type Week,
+  weeksOfDays,
+} from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
 import type { WalkingLine } from "../../../config/walking-line.ts";
 import { isRecording } from "../../../domain/device-words.ts";
@@ -8,6 +16,7 @@ import { isKind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
 import type { CoverageInterval, ReadingRow, Store } from "../../../store/store.ts";
+import { readingsIn } from "../device/device-request.ts";
 
 /** A report's store, span and items. */
 export interface ReportOptions {
@@ -92,21 +101,10 @@ export async function reportRows(
 ): Promise<ReadingRow[]> {
   const item = await store.item(seriesOf(series).kind, record.itemname);
   if (item === undefined) return [];
-  const request = {
-    series,
-    item: item.key,
-    from_ms: Math.max(0, span.from_ms),
-    before_ms: span.to_ms,
-    limit: rowsAtOnce_max,
-    ...ofHome(home),
-  };
   const rows: ReadingRow[] = [];
-  let read = await store.oldestFirst(request);
-  for (;;) {
-    for (const row of read.rows) rows.push(row);
-    if (read.next === undefined) return rows;
-    read = await store.oldestFirst({ ...request, after: read.next });
-  }
+  for await (const some of readingsIn(store, { series, item: item.key, span, ...ofHome(home) }))
+    rows.push(...some);
+  return rows;
 }
 
 /** Coverage of an item in a span, in order of time: see `Store.coverage`. */
@@ -145,23 +143,8 @@ export function daysAndWeeks(
   now_ms: number,
 ): { days: LocalDay[]; weeks: Week[] } {
   const days = localDays(zone, { ...span, to_ms: Math.min(span.to_ms, now_ms + 1) });
-  const weeks: Week[] = [];
-  for (const { weekday, date, from_ms, to_ms } of days) {
-    const week = weeks.at(-1);
-    if (week === undefined || weekday === monday) weeks.push({ from: date, from_ms, to_ms });
-    else week.to_ms = to_ms;
-  }
-  return { days, weeks };
+  return { days, weeks: weeksOfDays(days) };
 }
 
-/** A week by its first day. */
-export interface Week {
-  readonly from: string;
-  readonly from_ms: number;
-  to_ms: number;
-}
-
-const monday = 1;
 const days_default = 28;
 const intervalsAtOnce_max = 1_000;
-const rowsAtOnce_max = 5_000;

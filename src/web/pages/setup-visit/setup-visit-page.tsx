@@ -171,7 +171,7 @@ function Test(data: SetupVisitProps) {
 
 /** The acceptance record: printed on A4, and signed. */
 export function AcceptanceRecord(data: SetupVisitProps) {
-  const { home, zone, version, timeKnown, devices, lines, troubles, upload, since_ms, now_ms, locale } = data;
+  const { home, zone, devices, troubles, since_ms, now_ms, locale } = data;
   const times = { locale, zone, now_ms };
   const dateAndTime = (at_ms: number) => `${yearDateText(at_ms, times)}, ${clockText(at_ms, times)}`;
   const { spoken, awaited } = visitTestOf(data);
@@ -189,60 +189,8 @@ export function AcceptanceRecord(data: SetupVisitProps) {
           {what} {remedy}
         </p>
       ))}
-      <dl class="facts">
-        <dt>Home</dt>
-        <dd>{home ?? "without a number"}</dd>
-        <dt>Time of this record</dt>
-        <dd>
-          {dateAndTime(now_ms)} ({zone})
-        </dd>
-        <dt>Clock</dt>
-        <dd>{timeKnown ? "right" : "not known to be right yet: what is heard waits for it"}</dd>
-        <dt>Lintel</dt>
-        <dd>{version}</dd>
-        <dt>Upload</dt>
-        <dd>
-          {upload === null
-            ? "none is configured: everything stays in this box"
-            : `${upload.uploaded_ms === null ? "nothing has gone up yet" : `last ${dateAndTime(upload.uploaded_ms)}`}, to ${upload.url}`}
-        </dd>
-        {lines.map(({ room, sensors, metres, fault }) => (
-          <Fragment key={room}>
-            <dt>Line in {room}</dt>
-            <dd class={fault === null ? undefined : "needed"}>
-              {fault ?? `${sensors} sensors over ${numberText(metres, locale, 2)} m`}
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
-      <Table name="Devices" head={["Name", "Room", "What", "Signal", "Battery", "Walk test"]}>
-        {byRoom(devices).map((device) => (
-          <tr key={device.address}>
-            <th scope="row">
-              <bdi>{device.name}</bdi>
-            </th>
-            <td data-label="Room">{device.room ?? ""}</td>
-            <td data-label="What">
-              <span>
-                {kindText(device)}
-                {device.model === null ? "" : `, ${device.model}`}{" "}
-                <small>
-                  {device.address}
-                  {device.metres === null ? "" : `, at ${numberText(device.metres, locale, 2)} m`}
-                  {device.replaces === null ? "" : `, in place of ${device.replaces}`}
-                </small>
-              </span>
-            </td>
-            <td data-label="Signal">{device.linkquality === null ? "" : signalText(device.linkquality)}</td>
-            <td data-label="Battery">
-              {device.battery_percent === null ? "" : `${Math.round(device.battery_percent)} %`}
-            </td>
-            <td data-label="Walk test" class={awaited.includes(device) ? "needed" : undefined}>
-              {awaited.includes(device) ? "not heard" : heardText(device, spoken, times)}
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <RecordFacts data={data} dateAndTime={dateAndTime} />
+      <DeviceTable data={data} times={times} />
       <p class="signature">Set up by, date</p>
       <p class="on-screen">Print this page with the browser, on A4.</p>
       {since_ms > 0 && awaited.length > 0 ? (
@@ -253,6 +201,74 @@ export function AcceptanceRecord(data: SetupVisitProps) {
         </p>
       ) : null}
     </article>
+  );
+}
+
+function RecordFacts(of: { data: SetupVisitProps; dateAndTime: (at_ms: number) => string }) {
+  const { data, dateAndTime } = of;
+  const { home, zone, version, timeKnown, lines, upload, now_ms, locale } = data;
+  return (
+    <dl class="facts">
+      <dt>Home</dt>
+      <dd>{home ?? "without a number"}</dd>
+      <dt>Time of this record</dt>
+      <dd>
+        {dateAndTime(now_ms)} ({zone})
+      </dd>
+      <dt>Clock</dt>
+      <dd>{timeKnown ? "right" : "not known to be right yet: what is heard waits for it"}</dd>
+      <dt>Lintel</dt>
+      <dd>{version}</dd>
+      <dt>Upload</dt>
+      <dd>
+        {upload === null
+          ? "none is configured: everything stays in this box"
+          : `${upload.uploaded_ms === null ? "nothing has gone up yet" : `last ${dateAndTime(upload.uploaded_ms)}`}, to ${upload.url}`}
+      </dd>
+      {lines.map(({ room, sensors, metres, fault }) => (
+        <Fragment key={room}>
+          <dt>Line in {room}</dt>
+          <dd class={fault === null ? undefined : "needed"}>
+            {fault ?? `${sensors} sensors over ${numberText(metres, locale, 2)} m`}
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}
+
+function DeviceTable({ data, times }: { data: SetupVisitProps; times: Times }) {
+  const { devices, locale } = data;
+  const { spoken, awaited } = visitTestOf(data);
+  return (
+    <Table name="Devices" head={["Name", "Room", "What", "Signal", "Battery", "Walk test"]}>
+      {byRoom(devices).map((device) => (
+        <tr key={device.address}>
+          <th scope="row">
+            <bdi>{device.name}</bdi>
+          </th>
+          <td data-label="Room">{device.room ?? ""}</td>
+          <td data-label="What">
+            <span>
+              {kindText(device)}
+              {device.model === null ? "" : `, ${device.model}`}{" "}
+              <small>
+                {device.address}
+                {device.metres === null ? "" : `, at ${numberText(device.metres, locale, 2)} m`}
+                {device.replaces === null ? "" : `, in place of ${device.replaces}`}
+              </small>
+            </span>
+          </td>
+          <td data-label="Signal">{device.linkquality === null ? "" : signalText(device.linkquality)}</td>
+          <td data-label="Battery">
+            {device.battery_percent === null ? "" : `${Math.round(device.battery_percent)} %`}
+          </td>
+          <td data-label="Walk test" class={awaited.includes(device) ? "needed" : undefined}>
+            {awaited.includes(device) ? "not heard" : heardText(device, spoken, times)}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
