@@ -84,7 +84,7 @@ ${table(["model", "maker", "what it is", "heard by", "recorded in the trial"], t
 
 ## Tried against its definition
 
-\`./scripts/trials converters\` tests the ${count} sensors at the end of this page. It makes messages of the clusters, commands and data
+\`./scripts/trials fuzz converters\` tests the ${count} sensors at the end of this page. It makes messages of the clusters, commands and data
 points that each definition accepts. Lintel must record what the definition returns. The command prints for how many sensors that was
 possible, and the reason for each other one.
 

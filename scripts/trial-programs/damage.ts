@@ -8,32 +8,23 @@
  * late as its unit does. Exits with 1 where less than 99.9 % of the readings on other pages is served within 60 s of the first start, it asks for a person, or anything is missing,
  * twice or out of order after the upload. --pages is in per cent.
  */
-import { parseArgs } from "node:util";
+
 import { numbers } from "../../testbed/numbers.ts";
 import { figuresText } from "../figures.ts";
+import { optionsOf } from "../program-options.ts";
 import { aims, type Damage, DamagedHome } from "./damage/trial.ts";
 
-const { values } = parseArgs({
-  options: {
-    rows: { type: "string", default: "1000000" },
-    pages: { type: "string", default: "1" },
-    seed: { type: "string", default: "1" },
-    seeds: { type: "string", default: "3" },
-    help: { type: "boolean" },
-  },
-});
-const [rows, percent, seed, seeds] = [values.rows, values.pages, values.seed, values.seeds].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
-const sound =
-  [rows, seed, seeds].every(Number.isInteger) && rows >= 10_000 && rows % 5_000 === 0 && percent > 0;
-if (values.help || !sound) {
-  console.log("./scripts/trials damage [--rows 1000000] [--pages 1] [--seed 1] [--seeds 3]   rows by 5,000");
-  process.exit(values.help ? 0 : 2);
-}
+const {
+  rows,
+  pages: percent,
+  seed,
+  seeds,
+} = optionsOf(
+  "./scripts/trials damage [--rows 1000000] [--pages 1] [--seed 1] [--seeds 3]   rows by 5,000",
+  { rows: 1_000_000, pages: 1, seed: 1, seeds: 3 },
+  ({ rows, pages, seed, seeds }) =>
+    [rows, seed, seeds].every(Number.isInteger) && rows >= 10_000 && rows % 5_000 === 0 && pages > 0,
+);
 const done: Damage[] = [];
 await using home = await DamagedHome.furnished(rows);
 for (let one = seed; one < seed + seeds; one += 1) {

@@ -72,7 +72,7 @@ for (const { name, samples, parse } of messageParsers) {
   });
 }
 
-test("50,000 mutated frames over all parsers: no crash, no growth; ./scripts/trials fuzz tries ten million", async () => {
+test("50,000 mutated frames over all parsers: no crash, no growth; ./scripts/trials fuzz frames tries ten million", async () => {
   const { frames, taken, held_most, heap_first, heap_last } = await fuzz({
     seed: Number(process.env["LINTEL_TEST_SEED"] ?? 1),
     frames: 50_000,

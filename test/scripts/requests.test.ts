@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-const script = join(import.meta.dir, "../../scripts/trial-programs/with-source/requests.ts");
+const script = join(import.meta.dir, "../../scripts/trial-programs/with-source/requests/random.ts");
 
 test("the trial of requests runs, finds nothing wrong, and leaves no server behind", async () => {
   const trial = Bun.spawn([process.execPath, script, "--requests", "400", "--seed", "3"], {

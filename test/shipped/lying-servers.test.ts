@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LieName } from "../../scripts/trial-programs/hostile/liar.ts";
 import { LiedTo, type RequestName } from "../../scripts/trial-programs/hostile/lied-to.ts";
 
-/** Which lies are told at which request; `./scripts/trials liars` tells each of them at each. */
+/** Which lies are told at which request; `./scripts/trials hostile servers` tells each of them at each. */
 const told: Readonly<Record<RequestName, readonly LieName[]>> = {
   "upload: report": ["lists in zstd", "lists beside what is asked for", "headers without end"],
   "upload: batches": ["lists in br", "a refusal of lists"],

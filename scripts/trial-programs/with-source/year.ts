@@ -7,26 +7,20 @@
  * all from one seed, through the real ingest and the real store. A fault ends it with exit 1 and prints the seed, which
  * brings the same year again.
  */
-import { parseArgs } from "node:util";
+
 import { temporaryDirectory } from "../../../testbed/sample.ts";
 import { figuresText } from "../../figures.ts";
+import { optionsOf } from "../../program-options.ts";
 import { live } from "./year/household-life.ts";
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string", default: "1" },
-    years: { type: "string", default: "1" },
-    days: { type: "string", default: "365" },
-    help: { type: "boolean" },
-  },
-});
-if (values.help) {
-  console.log(
-    "./scripts/trials year [--seed N] [--years N] [--days N]   one household for each year, from seed N on",
-  );
-  process.exit(0);
-}
-const [first, years, days] = [values.seed, values.years, values.days].map(Number) as [number, number, number];
+const {
+  seed: first,
+  years,
+  days,
+} = optionsOf(
+  "./scripts/trials year [--seed N] [--years N] [--days N]   one household for each year, from seed N on",
+  { seed: 1, years: 1, days: 365 },
+);
 const began_ms = performance.now();
 const totals: Record<string, number> = {};
 const worst_s: Record<string, number> = {};

@@ -17,7 +17,7 @@ export interface Cost {
  * The budget of callers, in one table: what each cost may take at a gateway, where 512 MB have to do, and at central. Two addresses together never have all of what lasts,
  * downloads and live pages. Many addresses at central may be one proxy: there an address has more.
  *
- * Measured at a gateway, interpreted, with a year of 20 sensors (`./scripts/trials greedy`): src/web/server/README.md has time and memory of one request each.
+ * Measured at a gateway, interpreted, with a year of 20 sensors (`./scripts/trials hostile readers`): src/web/server/README.md has time and memory of one request each.
  */
 export const costTable = {
   /** A page of records, a short list. */

@@ -26,7 +26,7 @@ const moment = { unix_ms: 1_800_000_000_000, monotonic_ms: 5_000_000, quality: c
 afterAll(() => directory.remove());
 afterEach(() => jest.useRealTimers());
 
-/** Every such definition is tried here, and all of them by `./scripts/trials converters`. */
+/** Every such definition is tried here, and all of them by `./scripts/trials fuzz converters`. */
 const every = 60;
 
 test("of a sample of definitions, Lintel records what their converters return, and nothing else", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runTrial } from "../../../scripts/trial-programs/with-source/upload/upload-trial.ts";
+import { runTrial } from "../../../scripts/trial-programs/with-source/uploads/upload-trial.ts";
 
 test("every reading reaches central exactly once, however the line fails and whoever is killed", async () => {
   const { here, there, rows, faults, ended } = await runTrial({

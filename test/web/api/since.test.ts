@@ -3,7 +3,7 @@ import {
   event,
   fillForWalk,
   walkedPath,
-} from "../../../scripts/trial-programs/with-source/requests/walk-links.ts";
+} from "../../../scripts/trial-programs/with-source/requests/paging-links.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
 import { append, now_ms, reading, type Serving, serve } from "../../../testbed/serving.ts";
 

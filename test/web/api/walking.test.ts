@@ -4,7 +4,7 @@ import {
   fillForWalk,
   walkedPath,
   walkLinks,
-} from "../../../scripts/trial-programs/with-source/requests/walk-links.ts";
+} from "../../../scripts/trial-programs/with-source/requests/paging-links.ts";
 import { now_ms, serve } from "../../../testbed/serving.ts";
 
 test("20,000 records are each walked once by Link, while others arrive now, late and in the very second walked", async () => {

@@ -1,7 +1,7 @@
 /**
  * 1,000 gateways upload one night at once to one central: none fails, none starves, central's memory is bounded
  *
- *   ./scripts/trials gateways [--gateways 1000] [--database sqlite|postgres|URL] [--processes 4]
+ *   ./scripts/trials uploads crowd [--gateways 1000] [--database sqlite|postgres|URL] [--processes 4]
  *
  * Each gateway has 1,300 readings of days as the demo's in a store of its own in memory, and does all that `lintel upload` does: reports, readings,
  * comparison of the days, home records, files. All begin in the same second. At the end central must have every reading of every home exactly once. Both stores
@@ -10,33 +10,25 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { Subprocess } from "bun";
-import { day_ms } from "../../../src/base/time.ts";
-import type { CentralPlace } from "../../../src/cli/store-place.ts";
-import { quantile, Report, sum } from "../../benchmarks/api/report.ts";
+import { day_ms } from "../../../../src/base/time.ts";
+import type { CentralPlace } from "../../../../src/cli/store-place.ts";
+import { quantile, Report, sum } from "../../../benchmarks/api/report.ts";
 import {
   CentralServer,
   type Kept,
   keptIn,
   openStore,
   wordsOf,
-} from "../../benchmarks/with-source/central/central-server.ts";
-import { nightOf } from "./gateways/home-night.ts";
-import type { CrowdOrder, HomeUpload } from "./gateways/main.ts";
+} from "../../../benchmarks/with-source/central/central-server.ts";
+import { optionsOf } from "../../../program-options.ts";
+import type { CrowdOrder, HomeUpload } from "./crowd-gateways.ts";
+import { nightOf } from "./home-night.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    gateways: { type: "string", default: "1000" },
-    database: { type: "string" },
-    processes: { type: "string", default: "4" },
-    help: { type: "boolean", default: false },
-  },
-});
-if (options.help) {
-  console.log("./scripts/trials gateways [--gateways 1000] [--database sqlite|postgres|URL] [--processes 4]");
-  process.exit();
-}
+const options = optionsOf(
+  "./scripts/trials uploads crowd [--gateways 1000] [--database sqlite|postgres|URL] [--processes 4]",
+  { gateways: 1_000, database: undefined, processes: 4 },
+);
 const time_ms_max = 100_000 * day_ms;
 const sample_ms = 1_000;
 /** Of central, whatever comes: its own 100 MB, 64 MiB of bodies that wait, and what is decoded of those under way. */
@@ -45,7 +37,7 @@ const memory_mb_max = 512;
 const last_times_median_max = 3;
 
 const report = new Report();
-const homes = Array.from({ length: Number(options.gateways) }, (_, index) => index + 1);
+const homes = Array.from({ length: options.gateways }, (_, index) => index + 1);
 const given = options.database?.includes("://") ? options.database : undefined;
 const kinds: readonly Kept[] =
   options.database === undefined
@@ -57,7 +49,7 @@ process.exit(report.missed === 0 ? 0 : 1);
 async function night(kept: Kept): Promise<void> {
   await using central = await CentralServer.start({ kept, homes, database: given });
   await importProgramme(central);
-  const processes = Math.min(Number(options.processes), homes.length);
+  const processes = Math.min(options.processes, homes.length);
   const crowds = Array.from({ length: processes }, (_, place) =>
     Crowd.start({
       origin: central.origin,
@@ -165,7 +157,7 @@ class Crowd {
   }
 
   static start(order: CrowdOrder): Crowd {
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "gateways/main.ts")], {
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "crowd-gateways.ts")], {
       stdin: "pipe",
       stdout: "pipe",
       stderr: "inherit",

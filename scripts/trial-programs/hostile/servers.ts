@@ -1,33 +1,27 @@
 /**
  * Every lie at every request of upload, verify, restore, fetch and pull: do they stay below 250 MB, and end with one line?
  *
- *   ./scripts/trials liars [--only pull]
+ *   ./scripts/trials hostile servers [--only pull]
  *
  * Of the commands that people start, against a server that stands in front of an honest one (scripts/trial-programs/hostile/liar.ts lists what it answers).
  * Prints the most memory and the last line of each. Takes a quarter of an hour. Exits with 1 and names what did not hold.
  */
-import { parseArgs } from "node:util";
-import { type LieName, lies } from "./hostile/liar.ts";
-import { LiedTo, type RequestName, requests } from "./hostile/lied-to.ts";
+import { optionsOf } from "../../program-options.ts";
+import { type LieName, lies } from "./liar.ts";
+import { LiedTo, type RequestName, requests } from "./lied-to.ts";
 
-const { values } = parseArgs({
-  options: { only: { type: "string", default: "" }, help: { type: "boolean" } },
-});
-if (values.help) {
-  console.log("./scripts/trials liars [--only pull]");
-  process.exit(0);
-}
+const { only } = optionsOf("./scripts/trials hostile servers [--only pull]", { only: "" });
 const peak_mb_max = 250;
 const faults: string[] = [];
-const chosen = (Object.keys(requests) as RequestName[]).filter((request) => request.startsWith(values.only));
+const chosen = (Object.keys(requests) as RequestName[]).filter((request) => request.startsWith(only));
 const liedTo = await LiedTo.start();
 try {
   for (const request of chosen) for (const name of Object.keys(lies) as LieName[]) await tell(request, name);
 } finally {
   await liedTo.remove();
 }
-for (const fault of faults) console.error(`liars: ${fault}`);
-console.log(faults.length === 0 ? "liars: everything held" : `liars: ${faults.length} faults`);
+for (const fault of faults) console.error(`servers: ${fault}`);
+console.log(faults.length === 0 ? "servers: everything held" : `servers: ${faults.length} faults`);
 process.exit(faults.length === 0 ? 0 : 1);
 
 async function tell(request: RequestName, name: LieName): Promise<void> {

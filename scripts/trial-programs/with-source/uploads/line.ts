@@ -1,45 +1,36 @@
 /**
  * Uploads 1,000,000 readings through a line that fails while both ends are killed: each arrives exactly once
  *
- *   ./scripts/trials upload [--readings 1000000] [--faults 1000] [--seed N] [--database postgres]
+ *   ./scripts/trials uploads line [--readings 1000000] [--faults 1000] [--seed N] [--database postgres]
  *
  * A home's gateway numbers half of the readings before the first upload and the rest beside those that follow. A proxy on raw sockets cuts, resets,
  * stalls, truncates and repeats at random bytes in either direction; uploader, central and, with --database postgres, PostgreSQL are killed
  * at random. At the end the digests of every day must be the same on both sides. Exits with 1 when they are not.
  */
-import { parseArgs } from "node:util";
-import { figuresText } from "../../figures.ts";
-import { runTrial } from "./upload/upload-trial.ts";
+import { figuresText } from "../../../figures.ts";
+import { optionsOf } from "../../../program-options.ts";
+import { runTrial } from "./upload-trial.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    readings: { type: "string", default: "1000000" },
-    faults: { type: "string", default: "1000" },
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    database: { type: "string", default: "sqlite" },
-    help: { type: "boolean", default: false },
-  },
-});
-if (options.help) {
-  console.log(
-    "./scripts/trials upload [--readings 1000000] [--faults 1000] [--seed N] [--database sqlite|postgres]",
-  );
-  process.exit();
-}
-const { seed } = options;
-const progress_ms = 10_000;
-console.log(
-  `seed ${seed}: ${options.readings} readings, ${options.faults} faults, central on ${options.database}`,
+const {
+  readings,
+  faults: faults_wanted,
+  seed,
+  database: kept,
+} = optionsOf(
+  "./scripts/trials uploads line [--readings 1000000] [--faults 1000] [--seed N] [--database sqlite|postgres]",
+  { readings: 1_000_000, faults: 1_000, seed: Date.now() % 1_000_000, database: "sqlite" },
 );
+const progress_ms = 10_000;
+console.log(`seed ${seed}: ${readings} readings, ${faults_wanted} faults, central on ${kept}`);
 
-const database = options.database === "postgres" ? await postgres() : undefined;
+const database = kept === "postgres" ? await postgres() : undefined;
 const started = performance.now();
 let said = started;
 try {
   const { here, there, rows, faults, ended } = await runTrial({
-    readings: Number(options.readings),
-    faults: Number(options.faults),
-    seed: Number(seed),
+    readings,
+    faults: faults_wanted,
+    seed,
     ...(database === undefined ? {} : { database }),
     onProgress: (progress) => {
       if (performance.now() - said < progress_ms) return;
@@ -62,20 +53,20 @@ try {
       "digests of all days": here.hash === there.hash ? "the same" : `${here.hash} and ${there.hash}`,
     }),
   );
-  const equal = here.hash === there.hash && here.readings === rows && rows === Number(options.readings);
+  const equal = here.hash === there.hash && here.readings === rows && rows === readings;
   console.log(
     equal ? `upload: every reading arrived exactly once, in ${elapsed_s()} s` : "upload: the sides differ",
   );
   process.exitCode = equal ? 0 : 1;
 } catch (thrown) {
   console.error(thrown);
-  console.error(`upload: failed; ./scripts/trials upload --seed ${seed} begins with the same numbers`);
+  console.error(`upload: failed; ./scripts/trials uploads line --seed ${seed} begins with the same numbers`);
   process.exitCode = 1;
 }
 process.exit();
 
 async function postgres(): Promise<{ url: string; restart: () => void }> {
-  const { ownServer } = await import("../../../testbed/postgres/own-server.ts");
+  const { ownServer } = await import("../../../../testbed/postgres/own-server.ts");
   const server = await ownServer();
   const { url } = await server.database();
   return {

@@ -1,44 +1,33 @@
 /**
  * 10,000,000 readings move from SQLite to PostgreSQL to a cluster, killed on the way: the same pages, digests and files
  *
- *   ./scripts/trials move [--readings 10000000] [--homes 100] [--kills 1]
+ *   ./scripts/trials uploads move [--readings 10000000] [--homes 100] [--kills 1]
  *
  * Each `lintel central move` is killed (SIGKILL) so many times, at random moments of its copying or comparing, and then let to its end. Of each central all that it
  * serves is asked before and after, and has to be the same byte for byte. The cluster is the server that LINTEL_TEST_POSTGRES names; without one
  * the way ends at PostgreSQL, and goes back to SQLite. Exits with 1 when anything differs.
  */
-import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { type Clock, SystemClock } from "../../../src/base/clock.ts";
-import { mintToken } from "../../../src/domain/token.ts";
-import type { CentralStore } from "../../../src/store/central/central-store.ts";
-import { type AccountTokens, accountOf, differences } from "../../../testbed/central-account.ts";
-import { lintel, Site } from "../../../testbed/front-door.ts";
-import { linesOf } from "../../../testbed/lines.ts";
-import { ownServer } from "../../../testbed/postgres/own-server.ts";
-import { cluster, noCluster } from "../../../testbed/postgres/server.ts";
-import { seeded } from "../../../testbed/sample.ts";
-import { residentOf } from "../../benchmarks/api/resident.ts";
-import { openStore, seconds } from "../../benchmarks/with-source/central/central-server.ts";
-import { demoReadings, HomeData } from "../../benchmarks/with-source/central/home-data.ts";
 
-const { values } = parseArgs({
-  options: {
-    readings: { type: "string", default: "10000000" },
-    homes: { type: "string", default: "100" },
-    kills: { type: "string", default: "1" },
-    help: { type: "boolean", default: false },
-  },
-});
-const [readings, homes, kills] = [values.readings, values.homes, values.kills].map(Number) as [
-  number,
-  number,
-  number,
-];
-if (values.help || ![readings, homes, kills].every(Number.isInteger) || homes < 1) {
-  console.log("./scripts/trials move [--readings 10000000] [--homes 100] [--kills 1]");
-  process.exit(values.help ? 0 : 2);
-}
+import { join } from "node:path";
+import { type Clock, SystemClock } from "../../../../src/base/clock.ts";
+import { mintToken } from "../../../../src/domain/token.ts";
+import type { CentralStore } from "../../../../src/store/central/central-store.ts";
+import { type AccountTokens, accountOf, differences } from "../../../../testbed/central-account.ts";
+import { lintel, Site } from "../../../../testbed/front-door.ts";
+import { linesOf } from "../../../../testbed/lines.ts";
+import { ownServer } from "../../../../testbed/postgres/own-server.ts";
+import { cluster, noCluster } from "../../../../testbed/postgres/server.ts";
+import { seeded } from "../../../../testbed/sample.ts";
+import { residentOf } from "../../../benchmarks/api/resident.ts";
+import { openStore, seconds } from "../../../benchmarks/with-source/central/central-server.ts";
+import { demoReadings, HomeData } from "../../../benchmarks/with-source/central/home-data.ts";
+import { optionsOf } from "../../../program-options.ts";
+
+const { readings, homes, kills } = optionsOf(
+  "./scripts/trials uploads move [--readings 10000000] [--homes 100] [--kills 1]",
+  { readings: 10_000_000, homes: 100, kills: 1 },
+  (options) => [options.readings, options.homes, options.kills].every(Number.isInteger) && options.homes >= 1,
+);
 const batch_readings = 50_000;
 const random = seeded(1942);
 const clock: Clock = new SystemClock();

@@ -1,38 +1,20 @@
 /**
  * 200 homes upload to central on a cluster while its workers are killed, 20 times: do the others go on, and is every reading there once?
  *
- *   ./scripts/trials workers --database URL --stop 'CMD' --start 'CMD' [--outages 20] [--coordinator 0] [--homes 200]
+ *   ./scripts/trials homes workers --database URL --stop 'CMD' --start 'CMD' [--outages 20] [--coordinator 0] [--homes 200]
  *
  * URL is an empty database at the coordinator. CMD is run by sh with host and port of a worker behind it, each worker in turn for 2, 10 and 60 s; with
  * --coordinator N the coordinator itself comes N times after that. --start ends once the server answers. Exits with 1 at any fault.
  */
-import { parseArgs } from "node:util";
-import { type Told, tryOutages } from "./workers/outages.ts";
+import { optionsOf } from "../../program-options.ts";
+import { type Told, tryOutages } from "./outages.ts";
 
-const { values } = parseArgs({
-  options: {
-    database: { type: "string" },
-    stop: { type: "string" },
-    start: { type: "string" },
-    outages: { type: "string", default: "20" },
-    coordinator: { type: "string", default: "0" },
-    homes: { type: "string", default: "200" },
-    help: { type: "boolean" },
-  },
-});
-const { database, stop, start } = values;
-const [outages, coordinator, homes] = [values.outages, values.coordinator, values.homes].map(Number) as [
-  number,
-  number,
-  number,
-];
-const given = database !== undefined && stop !== undefined && start !== undefined;
-if (values.help || !given || ![outages, coordinator, homes].every(Number.isInteger)) {
-  console.log(
-    "./scripts/trials workers --database URL --stop 'CMD' --start 'CMD' [--outages 20] [--coordinator 0] [--homes 200]",
-  );
-  process.exit(values.help ? 0 : 2);
-}
+const { database, stop, start, outages, coordinator, homes } = optionsOf(
+  "./scripts/trials homes workers --database URL --stop 'CMD' --start 'CMD' [--outages 20] [--coordinator 0] [--homes 200]",
+  { database: "", stop: "", start: "", outages: 20, coordinator: 0, homes: 200 },
+  ({ database, stop, start, outages, coordinator, homes }) =>
+    ![database, stop, start].includes("") && [outages, coordinator, homes].every(Number.isInteger),
+);
 const columns: Readonly<Record<string, (outage: Told) => string>> = {
   away: ({ name }) => name,
   "for s": ({ away_s }) => away_s.toFixed(1),

@@ -1,31 +1,24 @@
 /**
  * Every definition of zigbee-herdsman-converters as an oracle: what Lintel records of its messages is what it returns.
  *
- *   ./scripts/trials converters [--every 1] [--names]
+ *   ./scripts/trials fuzz converters [--every 1] [--names]
  *
  * Messages are made of the clusters, commands and data points that its converters take. Prints how many definitions agree, and of
  * the others why there was nothing to compare; --names prints which they are. Exits with 1 when one differs.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { RecordingHost } from "../../../testbed/recording-host.ts";
-import { figuresText } from "../../figures.ts";
-import { allDefinitions, consult, type Verdict } from "./fuzz/converter-oracle.ts";
+import { RecordingHost } from "../../../../testbed/recording-host.ts";
+import { figuresText } from "../../../figures.ts";
+import { optionsOf } from "../../../program-options.ts";
+import { allDefinitions, consult, type Verdict } from "./converter-oracle.ts";
 
-const { values } = parseArgs({
-  options: {
-    every: { type: "string", default: "1" },
-    names: { type: "boolean", default: false },
-    help: { type: "boolean" },
-  },
+const { every, names: named } = optionsOf("./scripts/trials fuzz converters [--every 1] [--names]", {
+  every: 1,
+  names: false,
 });
-if (values.help) {
-  console.log("./scripts/trials converters [--every 1] [--names]");
-  process.exit(0);
-}
-const every = Number(values.every);
 const directory = mkdtempSync(join(tmpdir(), "lintel-converters-"));
 const host = new RecordingHost({ directory });
 const definitions = allDefinitions();
@@ -48,8 +41,7 @@ const differing = names.get("differs") ?? [];
 const seconds = (performance.now() - began_ms) / 1000;
 if (process.stdout.isTTY) process.stdout.write("\r");
 for (const [verdict, models] of names)
-  if (values.names && models.length > 0 && verdict !== "agrees")
-    console.log(`${verdict}: ${models.join(", ")}`);
+  if (named && models.length > 0 && verdict !== "agrees") console.log(`${verdict}: ${models.join(", ")}`);
 console.log(
   figuresText({
     definitions: Math.ceil(definitions.length / every),

@@ -1,35 +1,31 @@
 /**
  * Walks 1,000,000 records by Link while 100 a second arrive: each that was there at the start comes exactly once
  *
- *   ./scripts/trials walk [--records 1000000] [--limit 20]
+ *   ./scripts/trials requests paging [--records 1000000] [--limit 20]
  *
  * Of those that arrive, half are of now, some late by anything, and some of the very second that the walk stands in.
  * Exits with 1 when a record is missed, repeated or out of order.
  */
-import { parseArgs } from "node:util";
-import { serve } from "../../../testbed/serving.ts";
-import { figuresText } from "../../figures.ts";
-import { event, fillForWalk, walkedPath, walkLinks } from "./requests/walk-links.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    records: { type: "string", default: "1000000" },
-    limit: { type: "string", default: "20" },
-    help: { type: "boolean", default: false },
+import { serve } from "../../../../testbed/serving.ts";
+import { figuresText } from "../../../figures.ts";
+import { optionsOf } from "../../../program-options.ts";
+import { event, fillForWalk, walkedPath, walkLinks } from "./paging-links.ts";
+
+const { records: total, limit } = optionsOf(
+  "./scripts/trials requests paging [--records 1000000] [--limit 20]",
+  {
+    records: 1_000_000,
+    limit: 20,
   },
-});
-if (options.help) {
-  console.log("./scripts/trials walk [--records 1000000] [--limit 20]");
-  process.exit();
-}
-const total = Number(options.records);
+);
 const commits_per_s = 10;
 const readings_per_commit = 10;
 
 await using serving = await serve();
 const start_ms = serving.clock.now().unix_ms - total * 700 - 60_000;
 await fillForWalk(serving.store, total, start_ms);
-console.log(`${total} records on disk; walking in pages of ${options.limit}`);
+console.log(`${total} records on disk; walking in pages of ${limit}`);
 
 let number = total;
 let second = 0;
@@ -46,7 +42,7 @@ const timer = setInterval(() => {
 
 const started = performance.now();
 const walk = await walkLinks({
-  first: `${serving.api.url}${walkedPath}?limit=${options.limit}`,
+  first: `${serving.api.url}${walkedPath}?limit=${limit}`,
   token: serving.tokens.read,
   total,
   pages_max: total,

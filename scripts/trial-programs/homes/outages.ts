@@ -1,8 +1,8 @@
 import { eventually, Site } from "../../../testbed/front-door.ts";
 import { Cluster, nameOf, type Server } from "./cluster.ts";
-import { UploadingHome } from "./home.ts";
-import { Pages } from "./pages.ts";
-import { type Outage, Trial } from "./trial.ts";
+import { UploadingHome } from "./outage-home.ts";
+import { Pages } from "./outage-pages.ts";
+import { type Outage, Trial } from "./workers-trial.ts";
 
 /** An outage, with the lines of the log that name the server, and that say that it is over. */
 export interface Told extends Outage {

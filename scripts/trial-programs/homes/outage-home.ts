@@ -1,6 +1,6 @@
-import { encoded } from "../homes/batch.ts";
-import { deviceNumbered, valueFrom } from "../homes/marks.ts";
 import { batchType } from "../wire/frame.ts";
+import { encoded } from "./batch.ts";
+import { deviceNumbered, valueFrom } from "./marks.ts";
 
 /** A gateway with one sensor that sends a batch every `every_ms`, and comes back when it is told to. */
 export class UploadingHome {

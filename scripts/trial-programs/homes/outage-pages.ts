@@ -1,4 +1,4 @@
-import type { UploadingHome } from "./home.ts";
+import type { UploadingHome } from "./outage-home.ts";
 
 interface Event {
   readonly stamp: number;

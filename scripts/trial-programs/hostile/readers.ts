@@ -1,28 +1,20 @@
 /**
  * One read token asks a gateway for the dearest things there are, 300 at once: do others and the home notice?
  *
- *   ./scripts/trials greedy [--seconds 60] [--at-once 300]
+ *   ./scripts/trials hostile readers [--seconds 60] [--at-once 300]
  *
  * Of the gateway that people start, with a year of 20 sensors in its store, and sensors that speak by a stick at a pty. Plots and files of 400 days, pages of people,
  * live pages, long lists and descriptions are asked for again at once, whatever is answered. The gateway must stay below 160 MB, the pages of another token must come
  * within a second, and every event must be served at the end. Exits with 1 and names each that does not hold.
  */
-import { parseArgs } from "node:util";
-import { figuresText } from "../figures.ts";
-import { beset } from "./hostile/greed.ts";
+import { endWith, optionsOf } from "../../program-options.ts";
+import { beset } from "./greed.ts";
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: "string", default: "60" },
-    "at-once": { type: "string", default: "300" },
-    help: { type: "boolean" },
-  },
-});
-const [seconds, at_once] = [Number(values.seconds), Number(values["at-once"])];
-if (values.help || !(seconds > 0) || !Number.isInteger(at_once) || at_once < 1) {
-  console.log("./scripts/trials greedy [--seconds 60] [--at-once 300]   for how long, and how many requests");
-  process.exit(values.help ? 0 : 2);
-}
+const { seconds, "at-once": at_once } = optionsOf(
+  "./scripts/trials hostile readers [--seconds 60] [--at-once 300]   for how long, and how many requests",
+  { seconds: 60, "at-once": 300 },
+  (options) => options.seconds > 0 && Number.isInteger(options["at-once"]) && options["at-once"] >= 1,
+);
 const memory_mb_max = 160;
 const page_ms_max = 1_000;
 const year = { sensors: 20, busiest: 400_000, each: 50_000 };
@@ -40,8 +32,9 @@ const faults = [
   ...(greed.refused === 0 ? [] : [`${greed.refused} pages of the other token were refused`]),
   ...(greed.slowest_ms < page_ms_max ? [] : [`a page took ${greed.slowest_ms.toFixed(0)} ms`]),
 ];
-console.log(
-  figuresText({
+endWith(
+  "readers",
+  {
     "requests at once": at_once,
     seconds,
     "events sent": greed.sent,
@@ -50,7 +43,6 @@ console.log(
     "the slowest of them, ms": greed.slowest_ms,
     "memory before, MB": greed.before_mb,
     "memory at most, MB": greed.peak_mb,
-  }),
+  },
+  faults,
 );
-for (const fault of faults) console.error(`greedy: ${fault}`);
-process.exit(faults.length === 0 ? 0 : 1);

@@ -1,36 +1,32 @@
 /**
  * Twenty restarts, by kill -9 and SIGTERM in turn, while a sensor notifies every 50 ms: is every notification served?
  *
- *   ./scripts/trials restarts [--times 20]
+ *   ./scripts/trials kills restarts [--times 20]
  *
  * Of the gateway that people start, on a stick at a pty that goes on running. What is written to the port after a gateway's
  * first byte must be in its API, once, in order. Exits with 1 and names each that is not.
  */
-import { parseArgs } from "node:util";
-import { figuresText } from "../figures.ts";
-import { faultsOf, restart } from "./kills/restarting.ts";
+import { endWith, optionsOf } from "../../program-options.ts";
+import { faultsOf, restart } from "./restarting.ts";
 
-const { values } = parseArgs({
-  options: { times: { type: "string", default: "20" }, help: { type: "boolean" } },
-});
-const times = Number(values.times);
-if (values.help || !Number.isInteger(times) || times < 1) {
-  console.log("./scripts/trials restarts [--times 20]   how often the gateway is restarted");
-  process.exit(values.help ? 0 : 2);
-}
+const { times } = optionsOf(
+  "./scripts/trials kills restarts [--times 20]   how often the gateway is restarted",
+  { times: 20 },
+  ({ times }) => Number.isInteger(times) && times >= 1,
+);
 const restarts = await restart(times, ({ ended, first, last }) =>
   console.log(`  ${ended.padEnd(8)} after notifications ${first} to ${last}`),
 );
 const faults = faultsOf(restarts);
 const owed = restarts.runs.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-console.log(
-  figuresText({
+endWith(
+  "restarts",
+  {
     restarts: times,
     "notifications of the sensor": restarts.written,
     "of them written to a gateway's port after its first byte, and owed": owed,
     "notifications served": restarts.served.length,
     "missing, twice or out of order": faults.length,
-  }),
+  },
+  faults,
 );
-for (const fault of faults) console.error(`restarts: ${fault}`);
-process.exit(faults.length === 0 ? 0 : 1);

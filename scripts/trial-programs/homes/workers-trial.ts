@@ -1,7 +1,7 @@
 import { eventually } from "../../../testbed/front-door.ts";
 import { type Cluster, nameOf, type Server } from "./cluster.ts";
-import type { UploadingHome } from "./home.ts";
-import type { Pages } from "./pages.ts";
+import type { UploadingHome } from "./outage-home.ts";
+import type { Pages } from "./outage-pages.ts";
 import { type Done, now_s, Rates } from "./rates.ts";
 
 /** How one outage went. Rates are readings or pages a second of the homes on other workers. */
