@@ -159,28 +159,32 @@ class Stage implements DemoTeller {
     const { bold, cyan, dim } = this.#terminal.colours;
     const ask = (path: string) =>
       cyan(`  curl -H "Authorization: bearer ${token}" -H "Accept: application/json" "${url}${path}"`);
-    this.#print("");
-    this.#print(bold(`Serving ${url}`), bold(`and the central copy ${central_url}`), "");
+    this.#print("", bold(`Serving ${url}`), bold(`and the central copy ${central_url}`), "");
     const linkTo = (at: string) => signInLink(originInNetwork(at, listen), admin_token);
     const [home, central] = [linkTo(url), linkTo(central_url)];
     const who = opensHereAlone(home) ? "in a browser on this machine" : "in a browser or with a phone";
     this.#print(`Look at the home, ${who}:`, cyan(`  ${home}`));
     await printQrCode(this.#terminal, home, rows_below_code);
     this.#print("and at the programme's four homes, by its central copy:", cyan(`  ${central}`), "");
-    this.#print(`${unpacked.length} sensors lie unpacked. Let them in at /walk of the home, or by`);
-    this.#print(cyan(`  ${launcher()} pair --data ${directory}`), "");
-    this.#print("Ask it, in another terminal:");
-    this.#print(ask("/items/wirelesssensors/kitchen-wall/events?limit=5"));
-    this.#print(ask("/items/pillboxes/pillbox-evening/events?limit=5"));
-    this.#print(ask("/items/scales/scale-bathroom/weights?limit=5"));
-    this.#print(ask("/items/watches/watch-1/epochs?limit=5"), "");
     const fetchAll = `fetch --url ${new URL(url).origin} --token ${token} --output demo-data`;
-    this.#print("or take all of it as files that explain themselves:", cyan(`  ${launcher()} ${fetchAll}`));
-    this.#print(`What there is to ask: ${url}/docs`);
     this.#print(
+      `${unpacked.length} sensors lie unpacked. Let them in at /walk of the home, or by`,
+      cyan(`  ${launcher()} pair --data ${directory}`),
+      "",
+      "Ask it, in another terminal:",
+      ask("/items/wirelesssensors/kitchen-wall/events?limit=5"),
+      ask("/items/pillboxes/pillbox-evening/events?limit=5"),
+      ask("/items/scales/scale-bathroom/weights?limit=5"),
+      ask("/items/watches/watch-1/epochs?limit=5"),
+      "",
+      "or take all of it as files that explain themselves:",
+      cyan(`  ${launcher()} ${fetchAll}`),
+      `What there is to ask: ${url}/docs`,
       `R, Python and TypeScript: docs/quickstart, with LINTEL_URL=${url} and LINTEL_TOKEN=${token}`,
+      "",
+      bold("Live"),
+      dim("  (each line is on disk and in the API; Ctrl-C ends the demo)"),
     );
-    this.#print("", bold("Live"), dim("  (each line is on disk and in the API; Ctrl-C ends the demo)"));
   }
 
   joined(name: string): void {

@@ -1,5 +1,6 @@
 import { day_ms, localDays } from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
+import type { WalkingLine } from "../../../config/walking-line.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
 import { walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
 import type { Kind } from "../../../domain/kinds.ts";
@@ -92,32 +93,15 @@ export const showHome: Show<HomePageData> = async (asked) => {
     devices.push({ ...found.row, title, room, replaced });
     sightings.set(found.row.name, found.sightings);
   }
-  const walking = lines.flatMap(({ name, sensors }) => {
-    const seen = sensors.filter(({ item }) => sightings.has(item));
-    if (seen.length === 0) return [];
-    const all = seen.flatMap(({ item }) => (sightings.get(item) ?? []).map((at_ms) => ({ item, at_ms })));
-    return [
-      {
-        name,
-        items: seen.map(({ item }) => item),
-        speeds: quartilesOf(walkingPassesOf(sensors, all).walks.map(({ speed }) => speed)) ?? null,
-      },
-    ];
-  });
+  const walking = walkingRows(lines, sightings);
   // Faults of the box are told to those who may see its home.
-  const troubles =
-    overviews.length === 0 && !isWhole(asked)
-      ? []
-      : [
-          ...(await troublesOf(site, { home, sent, times: { locale, zone, now_ms } })),
-          ...(await zoneTroubles(store, { home, zone, told: sent ? sent.timezone : null })),
-        ];
-  const days = new Map(
-    localDays(zone, { from_ms: now_ms - 2 * day_ms, to_ms: now_ms + 1 }).map((day) => [
-      day.date,
-      day.from_ms,
-    ]),
-  );
+  const ownTroubles = async () => [
+    ...(await troublesOf(site, { home, sent, times: { locale, zone, now_ms } })),
+    ...(await zoneTroubles(store, { home, zone, told: sent ? sent.timezone : null })),
+  ];
+  const troubles = overviews.length === 0 && !isWhole(asked) ? [] : await ownTroubles();
+  const lately = localDays(zone, { from_ms: now_ms - 2 * day_ms, to_ms: now_ms + 1 });
+  const days = new Map(lately.map((day) => [day.date, day.from_ms]));
   const conflicts = shownConflicts(site.walk?.conflicts ?? [], { overviews, names, isWhole: isWhole(asked) });
   const name = home === undefined ? "Home" : `Home ${home}`;
   const path = site.role === "gateway" ? "/" : `/homes/${home}`;
@@ -141,6 +125,20 @@ export const showHome: Show<HomePageData> = async (asked) => {
     },
   };
 };
+
+/** Speeds on lines of which at least one sensor is shown, by the sightings of each sensor. */
+function walkingRows(
+  lines: readonly WalkingLine[],
+  sightings: ReadonlyMap<string, readonly number[]>,
+): WalkingRow[] {
+  return lines.flatMap(({ name, sensors }) => {
+    const seen = sensors.filter(({ item }) => sightings.has(item));
+    if (seen.length === 0) return [];
+    const all = seen.flatMap(({ item }) => (sightings.get(item) ?? []).map((at_ms) => ({ item, at_ms })));
+    const speeds = quartilesOf(walkingPassesOf(sensors, all).walks.map(({ speed }) => speed)) ?? null;
+    return [{ name, items: seen.map(({ item }) => item), speeds }];
+  });
+}
 
 /** The home that is asked for: a gateway has one, whether it knows its number or not. */
 async function homeOf({ site, store, params }: Asked): Promise<number | undefined> {

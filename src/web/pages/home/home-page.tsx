@@ -10,27 +10,18 @@ import { Axis, Strip } from "./strip.tsx";
 import { type StripSpanName, spans, type TimeWindow } from "./strip-window.ts";
 
 export function HomePage(data: HomePageData & FrameData) {
-  const { home, zone, here_ms, path, window, needs, devices, walking, maySetUp, locale, now_ms } = data;
+  const { zone, path, window, needs, devices, isWhole, maySetUp, locale, now_ms } = data;
   const times = { locale, zone, now_ms };
   return (
     <Frame {...data}>
       <Patterns />
       <div class="home">
         <div class="home-head">
-          <p class="where">
-            {home === null ? "Home" : `Home ${home}`} · {dateText(now_ms, times)}, {clockText(now_ms, times)}{" "}
-            {zone.split("/").at(-1)?.replaceAll("_", " ")}
-            {here_ms ? (
-              <>
-                {" "}
-                · last sent <Moment at_ms={here_ms} times={times} />
-              </>
-            ) : null}
-          </p>
+          <WhereAndWhen data={data} times={times} />
           <Spans path={path} span={window.span} />
         </div>
         <h1>
-          <Answer needs={needs} devices={devices} isWhole={data.isWhole} times={times} />
+          <Answer needs={needs} devices={devices} isWhole={isWhole} times={times} />
         </h1>
         {needs.length === 0 ? null : (
           <ul class="home-needs">
@@ -41,38 +32,7 @@ export function HomePage(data: HomePageData & FrameData) {
             ))}
           </ul>
         )}
-        {devices.length === 0 ? (
-          <Nothing isWhole={data.isWhole} />
-        ) : (
-          <>
-            {groupsOf(devices).map(({ title, rows }) => (
-              <section key={title} class="group" aria-label={title}>
-                <div class="group-head">
-                  <h2 class="group-title">{title}</h2>
-                  <Axis window={window} times={times} />
-                </div>
-                {walking
-                  .filter(({ items }) => rows.some(({ name }) => name === items[0]))
-                  .map((line) => (
-                    <Walking key={line.name} line={line} locale={locale} />
-                  ))}
-                <ul class="home-devices">
-                  {rows.map((row) => (
-                    <Device key={`${row.kind} ${row.name}`} row={row} window={window} times={times} />
-                  ))}
-                </ul>
-              </section>
-            ))}
-            <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night={window.nights.length > 0} />
-            {devices.some(({ latest }) => latest?.type === "doses") ? <DoseLegend /> : null}
-            <Proposals names={data.proposals} />
-            <p>
-              <a href={path === "/" ? "/recorded" : `${path}/recorded`}>
-                What is recorded here, and what is not
-              </a>
-            </p>
-          </>
-        )}
+        {devices.length === 0 ? <Nothing isWhole={isWhole} /> : <Groups data={data} times={times} />}
         {maySetUp ? (
           <p>
             <a href="/walk">Set up this home: let devices in, name them, walk and test</a>
@@ -80,6 +40,55 @@ export function HomePage(data: HomePageData & FrameData) {
         ) : null}
       </div>
     </Frame>
+  );
+}
+
+function WhereAndWhen({ data: { home, here_ms }, times }: { data: HomePageData; times: Times }) {
+  const { zone, now_ms } = times;
+  return (
+    <p class="where">
+      {home === null ? "Home" : `Home ${home}`} · {dateText(now_ms, times)}, {clockText(now_ms, times)}{" "}
+      {zone.split("/").at(-1)?.replaceAll("_", " ")}
+      {here_ms ? (
+        <>
+          {" "}
+          · last sent <Moment at_ms={here_ms} times={times} />
+        </>
+      ) : null}
+    </p>
+  );
+}
+
+/** The devices, and below them how they are drawn. */
+function Groups({ data, times }: { data: HomePageData; times: Times }) {
+  const { path, window, devices, walking, proposals } = data;
+  return (
+    <>
+      {groupsOf(devices).map(({ title, rows }) => (
+        <section key={title} class="group" aria-label={title}>
+          <div class="group-head">
+            <h2 class="group-title">{title}</h2>
+            <Axis window={window} times={times} />
+          </div>
+          {walking
+            .filter(({ items }) => rows.some(({ name }) => name === items[0]))
+            .map((line) => (
+              <Walking key={line.name} line={line} locale={times.locale} />
+            ))}
+          <ul class="home-devices">
+            {rows.map((row) => (
+              <Device key={`${row.kind} ${row.name}`} row={row} window={window} times={times} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night={window.nights.length > 0} />
+      {devices.some(({ latest }) => latest?.type === "doses") ? <DoseLegend /> : null}
+      <Proposals names={proposals} />
+      <p>
+        <a href={path === "/" ? "/recorded" : `${path}/recorded`}>What is recorded here, and what is not</a>
+      </p>
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { isTimezone } from "../../../base/timezone.ts";
 import type { FleetHome } from "../../../domain/fleet-home.ts";
 import type { DailyArrivals } from "../../../store/central/central-store.ts";
 import { type NeedyHome, needsVisit, toBring, whyOf } from "../home/home-needs.ts";
-import type { Asked, Show, Site } from "../site.ts";
+import type { Fleet, Show, Site } from "../site.ts";
 import {
   type ArrivalState,
   arrivalStatesOf,
@@ -12,7 +12,7 @@ import {
   type MissingRow,
   missingRow,
 } from "./daily-arrivals.ts";
-import { addressIn, type HomesAddress, type Sort } from "./homes-address.ts";
+import { addressIn, type HomesAddress, type HomesViewName, type Sort } from "./homes-address.ts";
 
 export interface HomesData {
   readonly address: HomesAddress;
@@ -96,7 +96,7 @@ export const showHomes: Show<HomesData> = async ({ site, store, query, now_ms, l
   const all = await fleetFor(site).homes(store.homes);
   const visits = all.filter(needsVisit);
   const remote = all.filter((home) => home.needs.length > 0 && !needsVisit(home));
-  const { view, found } = await viewOf(fleetFor(site), all, address, now_ms);
+  const { view, found } = await viewMakers[address.show]({ fleet: fleetFor(site), all, address, now_ms });
   const data: HomesData = {
     address,
     cut: store.homes !== undefined,
@@ -113,90 +113,101 @@ export const showHomes: Show<HomesData> = async ({ site, store, query, now_ms, l
   return { title: "All homes", data: { ...data, now_ms, locale, trail: [] } };
 };
 
-function fleetFor(site: Site): NonNullable<Asked["site"]["fleet"]> {
+function fleetFor(site: Site): Fleet {
   if (site.fleet === undefined) throw new Error("the page of all homes is central's");
   return site.fleet;
 }
 
-async function viewOf(
-  fleet: ReturnType<typeof fleetFor>,
-  all: readonly FleetHome[],
-  address: HomesAddress,
-  now_ms: number,
-): Promise<{ view: HomesView; found: number }> {
-  const cut = <Row>(rows: readonly Row[]) => {
-    const size = rowsOfPage(address);
-    return rows.slice((address.page - 1) * size, address.page * size);
-  };
-  switch (address.show) {
-    case "homes": {
-      const found = inOrder(all.filter(isFound(address.find)), address);
-      const shown = cut(found);
-      const zones = new Zones(shown, nights_shown, now_ms);
-      const nights = await fleet.dailyArrivals(homeids(shown), zones.from_day);
-      return {
-        view: { rows: shown.map((home, place) => homeRow(home, nights[place], zones)) },
-        found: found.length,
-      };
-    }
-    case "missing": {
-      const found = all.filter(isFound(address.find));
-      const shown = cut(found);
-      const zones = new Zones(shown, map_days, now_ms);
-      const [nights, devices] = await Promise.all([
-        fleet.dailyArrivals(homeids(shown), zones.from_day),
-        fleet.coverageIn(homeids(shown), zones.span),
-      ]);
-      const byHome = Map.groupBy(devices, ({ home }) => home);
-      const map = shown.map((home, place) => {
-        const range = zones.of(home);
-        return missingRow(
-          home.homeid,
-          byHome.get(home.homeid) ?? [],
-          arrivalStatesOf(nights[place] ?? nothing, range),
-          range,
-          zones.from_day,
-        );
-      });
-      return { view: { map, days: zones.dates() }, found: found.length };
-    }
-    case "silent": {
-      const found = all.flatMap((home) =>
-        home.silent.map((one): SilentRow => ({ homeid: home.homeid, zone: zoneOf(home), ...one })),
-      );
-      found.sort((one, other) => (one.heard_ms ?? 0) - (other.heard_ms ?? 0));
-      const replaced = all.flatMap((home) =>
-        home.replaced.map((one): ReplacedRow => ({ homeid: home.homeid, zone: zoneOf(home), ...one })),
-      );
-      replaced.sort((one, other) => other.at_ms - one.at_ms);
-      const view = { silent: cut(found), replaced: replaced.slice(0, rows_shown) };
-      return { view, found: found.length };
-    }
-    case "batteries": {
-      const found = all.flatMap((home) =>
-        home.low_batteries.map((one): BatteryRow => ({ homeid: home.homeid, ...one })),
-      );
-      found.sort((one, other) => (one.percent ?? 0) - (other.percent ?? 0));
-      return { view: { batteries: cut(found) }, found: found.length };
-    }
-    case "versions": {
-      const refused = Map.groupBy(all.flatMap(refusedBy), ({ version }) => version);
-      const running = Map.groupBy(all, ({ version }) => version);
-      const released = new Set([...running.keys()].map((version) => version?.split("+")[0]));
-      const nowhere = [...refused.keys()].filter((version) => !released.has(version));
-      const found = [...running, ...nowhere.map((version) => [version, []] as const)].map(
-        ([version, homes]): VersionRow => ({
-          version,
-          rings: [...new Set(homes.flatMap(({ update }) => update?.ring ?? []))].toSorted((a, b) => a - b),
-          refused: (refused.get(version?.split("+")[0] ?? "") ?? []).slice(0, homes_named),
-          homes: homes.length,
-          homeids: homeids(homes).slice(0, homes_named),
-        }),
-      );
-      found.sort((one, other) => other.homes - one.homes);
-      return { view: { versions: cut(found) }, found: found.length };
-    }
-  }
+interface Viewing {
+  readonly fleet: Fleet;
+  readonly all: readonly FleetHome[];
+  readonly address: HomesAddress;
+  readonly now_ms: number;
+}
+
+/** A view, and how many rows it has on all of its pages. */
+interface MadeView {
+  readonly view: HomesView;
+  readonly found: number;
+}
+
+const viewMakers: Readonly<Record<HomesViewName, (viewing: Viewing) => MadeView | Promise<MadeView>>> = {
+  homes: homesView,
+  missing: missingView,
+  silent: silentView,
+  batteries: ({ all, address }) => {
+    const found = all.flatMap(({ homeid, low_batteries }) =>
+      low_batteries.map((one): BatteryRow => ({ homeid, ...one })),
+    );
+    found.sort((one, other) => (one.percent ?? 0) - (other.percent ?? 0));
+    return { view: { batteries: onPage(found, address) }, found: found.length };
+  },
+  versions: ({ all, address }) => {
+    const found = versionRows(all);
+    return { view: { versions: onPage(found, address) }, found: found.length };
+  },
+};
+
+function onPage<Row>(rows: readonly Row[], address: HomesAddress): readonly Row[] {
+  const size = rowsOfPage(address);
+  return rows.slice((address.page - 1) * size, address.page * size);
+}
+
+async function homesView({ fleet, all, address, now_ms }: Viewing): Promise<MadeView> {
+  const found = inOrder(all.filter(isFound(address.find)), address);
+  const shown = onPage(found, address);
+  const zones = new Zones(shown, nights_shown, now_ms);
+  const arrivals = await fleet.dailyArrivals(homeids(shown), zones.from_day);
+  const rows = shown.map((home, place) => homeRow(home, arrivals[place], zones));
+  return { view: { rows }, found: found.length };
+}
+
+async function missingView({ fleet, all, address, now_ms }: Viewing): Promise<MadeView> {
+  const found = all.filter(isFound(address.find));
+  const shown = onPage(found, address);
+  const zones = new Zones(shown, map_days, now_ms);
+  const [arrivals, devices] = await Promise.all([
+    fleet.dailyArrivals(homeids(shown), zones.from_day),
+    fleet.coverageIn(homeids(shown), zones.span),
+  ]);
+  const byHome = Map.groupBy(devices, ({ home }) => home);
+  const map = shown.map((home, place) => {
+    const range = zones.of(home);
+    const states = arrivalStatesOf(arrivals[place] ?? nothing, range);
+    return missingRow(home.homeid, byHome.get(home.homeid) ?? [], states, range, zones.from_day);
+  });
+  return { view: { map, days: zones.dates() }, found: found.length };
+}
+
+function silentView({ all, address }: Viewing): MadeView {
+  const found = all.flatMap((home) =>
+    home.silent.map((one): SilentRow => ({ homeid: home.homeid, zone: zoneOf(home), ...one })),
+  );
+  found.sort((one, other) => (one.heard_ms ?? 0) - (other.heard_ms ?? 0));
+  const replaced = all.flatMap((home) =>
+    home.replaced.map((one): ReplacedRow => ({ homeid: home.homeid, zone: zoneOf(home), ...one })),
+  );
+  replaced.sort((one, other) => other.at_ms - one.at_ms);
+  const view = { silent: onPage(found, address), replaced: replaced.slice(0, rows_shown) };
+  return { view, found: found.length };
+}
+
+function versionRows(all: readonly FleetHome[]): VersionRow[] {
+  const refused = Map.groupBy(all.flatMap(refusedBy), ({ version }) => version);
+  const running = Map.groupBy(all, ({ version }) => version);
+  const released = new Set([...running.keys()].map((version) => version?.split("+")[0]));
+  const nowhere = [...refused.keys()].filter((version) => !released.has(version));
+  return [...running, ...nowhere.map((version) => [version, []] as const)]
+    .map(
+      ([version, homes]): VersionRow => ({
+        version,
+        rings: [...new Set(homes.flatMap(({ update }) => update?.ring ?? []))].toSorted((a, b) => a - b),
+        refused: (refused.get(version?.split("+")[0] ?? "") ?? []).slice(0, homes_named),
+        homes: homes.length,
+        homeids: homeids(homes).slice(0, homes_named),
+      }),
+    )
+    .sort((one, other) => other.homes - one.homes);
 }
 
 /** Releases that a home refused or went back from. */

@@ -165,10 +165,7 @@ export function SilentTable({ rows, locale, now_ms }: TableOfRows<SilentRow>) {
     <Table name="Silent devices" stacked head={["Home", "Device", "Not heard since"]}>
       {rows.map(({ homeid, zone, typename, itemname, heard_ms }) => (
         <tr key={`${homeid} ${itemname}`}>
-          <HomeCell homeid={homeid} />
-          <td>
-            <DeviceLink kind={typename} name={itemname} title={itemname} />
-          </td>
+          <DeviceCells {...{ homeid, typename, itemname }} />
           <td data-label="Not heard since">
             {heard_ms === null ? "it was set up" : momentText(heard_ms, { locale, zone, now_ms })}
           </td>
@@ -186,10 +183,7 @@ export function ReplacedTable({ rows, locale, now_ms }: TableOfRows<ReplacedRow>
       <Table name="Replaced devices" stacked head={["Home", "Device", "Replaced by", "When"]}>
         {rows.map(({ homeid, zone, typename, itemname, by, at_ms }) => (
           <tr key={`${homeid} ${itemname}`}>
-            <HomeCell homeid={homeid} />
-            <td>
-              <DeviceLink kind={typename} name={itemname} title={itemname} />
-            </td>
+            <DeviceCells {...{ homeid, typename, itemname }} />
             <td data-label="Replaced by">{by}</td>
             <td data-label="When">{momentText(at_ms, { locale, zone, now_ms })}</td>
           </tr>
@@ -204,10 +198,7 @@ export function BatteryTable({ rows, locale }: TableOfRows<BatteryRow>) {
     <Table name="Batteries nearly empty" stacked head={["Home", "Device", "Battery"]}>
       {rows.map(({ homeid, typename, itemname, percent, millivolts }) => (
         <tr key={`${homeid} ${itemname}`}>
-          <HomeCell homeid={homeid} />
-          <td>
-            <DeviceLink kind={typename} name={itemname} title={itemname} />
-          </td>
+          <DeviceCells {...{ homeid, typename, itemname }} />
           <td data-label="Battery">
             {percent === null
               ? millivolts === null
@@ -261,6 +252,17 @@ export function VersionTable({ rows, locale }: TableOfRows<VersionRow>) {
         </tr>
       ))}
     </Table>
+  );
+}
+
+function DeviceCells({ homeid, typename, itemname }: Pick<SilentRow, "homeid" | "typename" | "itemname">) {
+  return (
+    <>
+      <HomeCell homeid={homeid} />
+      <td>
+        <DeviceLink kind={typename} name={itemname} title={itemname} />
+      </td>
+    </>
   );
 }
 
