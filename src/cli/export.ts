@@ -158,16 +158,12 @@ async function writeFrom(
   for (const sentence of written.standard === undefined ? [] : absences(written.standard))
     terminal.say(sentence);
   const asksForAll = [series, options.items, options.since, options.until].every((one) => one === undefined);
-  const tables = Object.entries(written.files).map(([name, { rows }]) => ({
-    file: fileOf(join(directory, name), format),
-    rows,
-  }));
-  const inStandard = Object.entries(written.standard?.files ?? {}).map(([path, rows]) => ({
-    file: join(directory, path),
-    rows,
-  }));
+  const rowsOf = Object.entries(written.files).map(
+    ([name, { rows }]) => [fileOf(name, format), rows] as const,
+  );
+  const files = [...rowsOf, ...Object.entries(written.standard?.files ?? {})];
   return {
-    files: [...tables, ...inStandard],
+    files: files.map(([path, rows]) => ({ file: join(directory, path), rows })),
     package: {
       contents: written.contents,
       epochs: withMissing(epochs, readings, { asksForAll }),

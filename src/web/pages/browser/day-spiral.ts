@@ -127,30 +127,11 @@ const least_ms = 23 * hour_ms;
  */
 function paintSpiral(context: CanvasRenderingContext2D, of: Painted & { layout: SpiralLayout }): void {
   const { layout, data, levels: most, ink, times } = of;
-  const { edges_ms, days, middle, pitch } = layout;
+  const { edges_ms, days, middle } = layout;
   const [first_ms, end_ms] = [edges_ms[0] ?? 0, Math.min(edges_ms.at(-1) ?? 0, times.now_ms)];
 
-  /** Strokes a stretch of time, day by day. */
-  const stroke = (from_ms: number, to_ms: number, colour: string | CanvasPattern, alpha = 1) => {
-    context.strokeStyle = colour;
-    context.globalAlpha = alpha;
-    context.lineWidth = pitch * fullness;
-    for (let day = 0; day < days; day++) {
-      const [start_ms, stop_ms] = [edges_ms[day] ?? 0, edges_ms[day + 1] ?? 0];
-      const [from, to] = [from_ms, Math.min(to_ms, end_ms)].map((at_ms) =>
-        Math.min(1, Math.max(0, (at_ms - start_ms) / (stop_ms - start_ms))),
-      ) as [number, number];
-      if (from >= to) continue;
-      context.beginPath();
-      const parts = Math.max(1, Math.ceil((to - from) * partsOfTurn));
-      for (let part = 0; part <= parts; part++) {
-        context.lineTo(...layout.place(day, from + ((to - from) * part) / parts));
-      }
-      context.stroke();
-    }
-    context.globalAlpha = 1;
-  };
-
+  const stroke = (from_ms: number, to_ms: number, colour: string | CanvasPattern, alpha = 1) =>
+    strokeDays(context, layout, { from_ms, to_ms: Math.min(to_ms, end_ms), colour, alpha });
   context.clearRect(0, 0, layout.width, layout.height);
   stroke(first_ms, end_ms, ink.raised);
   for (let day = 0; day < days; day++) {
@@ -189,6 +170,32 @@ function paintSpiral(context: CanvasRenderingContext2D, of: Painted & { layout: 
     context.fillText(text, middle + out * Math.cos(angle), middle + out * Math.sin(angle));
   }
   context.fillText(monthDateText(first_ms, times), middle, middle);
+}
+
+/** Strokes a stretch of time, day by day. */
+function strokeDays(
+  context: CanvasRenderingContext2D,
+  layout: SpiralLayout,
+  of: { from_ms: number; to_ms: number; colour: string | CanvasPattern; alpha: number },
+): void {
+  const { from_ms, to_ms, colour, alpha } = of;
+  const { edges_ms, days, pitch } = layout;
+  context.strokeStyle = colour;
+  context.globalAlpha = alpha;
+  context.lineWidth = pitch * fullness;
+  for (let day = 0; day < days; day++) {
+    const [start_ms, stop_ms] = [edges_ms[day] ?? 0, edges_ms[day + 1] ?? 0];
+    const [from = 0, to = 0] = [from_ms, to_ms].map((at_ms) =>
+      Math.min(1, Math.max(0, (at_ms - start_ms) / (stop_ms - start_ms))),
+    );
+    if (from >= to) continue;
+    context.beginPath();
+    const parts = Math.max(1, Math.ceil((to - from) * partsOfTurn));
+    for (let part = 0; part <= parts; part++)
+      context.lineTo(...layout.place(day, from + ((to - from) * part) / parts));
+    context.stroke();
+  }
+  context.globalAlpha = 1;
 }
 
 /** Of a turn is drawn on, the rest is between two. */

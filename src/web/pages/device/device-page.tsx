@@ -134,9 +134,7 @@ export function Sentence({ words, health, locale, now_ms, zone }: DeviceData & F
 
 /** Chooses the days that the page is about, and which of the device's series. */
 export function SpanControl(data: DeviceData & FrameData) {
-  const { span, series, shown, zone } = data;
-  const first_ms = span.edges_ms[0] ?? 0;
-  const last_ms = (span.edges_ms.at(-1) ?? 1) - 1;
+  const { span, series, shown } = data;
   const to = (changes: Parameters<typeof addressOf>[1]) => addressOf(data, changes);
   return (
     <section class="span" aria-label="Days shown">
@@ -173,29 +171,43 @@ export function SpanControl(data: DeviceData & FrameData) {
         <a href={to(span.earlier)}>Earlier</a>
         {span.later === null ? null : <a href={to(span.later)}>Later</a>}
       </nav>
-      <details>
-        <summary>Other days</summary>
-        <form method="get">
-          {data.form === "rows" ? null : <input type="hidden" name="as" value={data.form} />}
-          {shown === null ? null : <input type="hidden" name="series" value={shown.path} />}
-          <label>
-            From <input type="date" name="from" value={span.from} required />
-          </label>
-          <label>
-            until the morning of <input type="date" name="until" value={span.until} required />
-          </label>
-          <button type="submit">Show</button>
-        </form>
-      </details>
-      <p>
-        {yearDateText(first_ms, data)}
-        {span.edges_ms.length > 2 ? ` to ${yearDateText(last_ms, data)}` : null}, time of{" "}
-        {zone.replaceAll("_", " ")}.
-        {data.form === "spiral" && span.edges_ms.length - 1 > spiralDays_max
-          ? ` Of these the spiral shows ${spiralDays_max} days at a time.`
-          : null}
-      </p>
+      <OtherDays {...data} />
+      <SpanWords {...data} />
     </section>
+  );
+}
+
+function OtherDays({ form, shown, span }: DeviceData) {
+  return (
+    <details>
+      <summary>Other days</summary>
+      <form method="get">
+        {form === "rows" ? null : <input type="hidden" name="as" value={form} />}
+        {shown === null ? null : <input type="hidden" name="series" value={shown.path} />}
+        <label>
+          From <input type="date" name="from" value={span.from} required />
+        </label>
+        <label>
+          until the morning of <input type="date" name="until" value={span.until} required />
+        </label>
+        <button type="submit">Show</button>
+      </form>
+    </details>
+  );
+}
+
+function SpanWords(data: DeviceData & FrameData) {
+  const { span, zone } = data;
+  const last_ms = (span.edges_ms.at(-1) ?? 1) - 1;
+  return (
+    <p>
+      {yearDateText(span.edges_ms[0] ?? 0, data)}
+      {span.edges_ms.length > 2 ? ` to ${yearDateText(last_ms, data)}` : null}, time of{" "}
+      {zone.replaceAll("_", " ")}.
+      {data.form === "spiral" && span.edges_ms.length - 1 > spiralDays_max
+        ? ` Of these the spiral shows ${spiralDays_max} days at a time.`
+        : null}
+    </p>
   );
 }
 
