@@ -40,24 +40,32 @@ export function sourceApp(options: {
       "/report",
       ({ spend, query }) =>
         spend(async () => (await answers()).report(query, { store: await options.store(), describe, home })),
-      { query: queryReader(ReportQuery) },
+      {
+        query: queryReader(ReportQuery),
+        detail: { summary: "What the gateway says of itself, and its notes after a number" },
+      },
     )
     .get(
       "/batches",
       ({ spend, query }) => spend(async () => (await answers()).batches(query, await options.store())),
-      { query: queryReader(BatchQuery) },
+      {
+        query: queryReader(BatchQuery),
+        detail: { summary: "The batch of readings after a number; 204 where there is none" },
+      },
     )
     .get(
       "/digests",
       ({ spend, query }) => spend(async () => (await answers()).digests(query, await options.store())),
-      { query: queryReader(DigestQuery) },
+      { query: queryReader(DigestQuery), detail: { summary: "Digests of a day at most" } },
     )
     .get(
       "/days",
       ({ spend, query }) => spend(async () => (await answers()).days(query, await options.store())),
-      { query: queryReader(DayQuery) },
+      { query: queryReader(DayQuery), detail: { summary: "Readings of a day, as a batch" } },
     )
-    .get("/backups", ({ spend }) => spend(async () => bodyOfFiles(await homeFiles())));
+    .get("/backups", ({ spend }) => spend(async () => bodyOfFiles(await homeFiles())), {
+      detail: { summary: "Files that a spare gateway needs besides readings and records" },
+    });
 }
 
 /** Loaded when central first comes: with the codec of batches they take 3 MB, and most gateways send. */

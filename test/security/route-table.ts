@@ -84,16 +84,21 @@ function routesOf(apps: readonly AnyElysia[]): Route[] {
 
 const store = {} as never;
 const clock = new SystemClock();
+/** The apps for programs; browsers use the pages. */
+export const interfaces: Readonly<Record<"gateway" | "central", readonly AnyElysia[]>> = {
+  gateway: [
+    apiApp({ store }),
+    sourceApp({ store, describe: store, homeFiles: store, home: 12 }),
+    metricsApp(async () => []),
+  ],
+  central: [apiApp({ store }), receiverOf({ store, clock, version: "1" }).app, metricsApp(async () => [])],
+};
 export const gatewayRoutes = routesOf([
-  apiApp({ store }),
-  sourceApp({ store, describe: store, homeFiles: store, home: 12 }),
-  metricsApp(async () => []),
+  ...interfaces.gateway,
   dashboardApp({ role: "gateway", store, walk: {} } as unknown as Site),
 ]);
 export const centralRoutes = routesOf([
-  apiApp({ store }),
-  receiverOf({ store, clock, version: "1" }).app,
-  metricsApp(async () => []),
+  ...interfaces.central,
   dashboardApp({ role: "central", store } as unknown as Site),
 ]);
 

@@ -107,18 +107,42 @@ function homeRoutes(parts: Parts) {
       requireHome(headers[homeHeader.toLowerCase()], home);
       return { home };
     })
-    .post("/report", inTurn(parts, forms.report, report), unread)
+    .post("/report", inTurn(parts, forms.report, report), {
+      ...unread,
+      detail: { summary: "Takes what a gateway says of itself" },
+    })
     .post("/batches", inTurn(parts, batchForm, receiveBatch), {
       ...unread,
+      detail: { summary: "Takes a batch of readings" },
       beforeHandle: ({ headers, home }) => answerToHeld(headers[batchHeader.toLowerCase()], home, parts),
     })
-    .post("/verify", inTurn(parts, forms.verify, verify), unread)
-    .put("/days", inTurn(parts, dayForm, receiveRepair), { ...unread, query: queryReader(DayQuery) })
-    .get("/days", inTurn(parts, null, heldOfDay), { query: queryReader(DayQuery) })
-    .get("/roster", inTurn(parts, null, homeRecords))
-    .put("/backups", inTurn(parts, forms.backups, keepBackups), unread)
-    .get("/backups", inTurn(parts, null, backups))
-    .get("/history", inTurn(parts, null, history), { query: queryReader(HistoryQuery) });
+    .post("/verify", inTurn(parts, forms.verify, verify), {
+      ...unread,
+      detail: { summary: "Days whose readings here differ from the digests" },
+    })
+    .put("/days", inTurn(parts, dayForm, receiveRepair), {
+      ...unread,
+      detail: { summary: "Puts the readings of a day right" },
+      query: queryReader(DayQuery),
+    })
+    .get("/days", inTurn(parts, null, heldOfDay), {
+      detail: { summary: "Readings of a day that are here, as a batch" },
+      query: queryReader(DayQuery),
+    })
+    .get("/roster", inTurn(parts, null, homeRecords), {
+      detail: { summary: "The programme's records for the home" },
+    })
+    .put("/backups", inTurn(parts, forms.backups, keepBackups), {
+      ...unread,
+      detail: { summary: "Keeps files of the home" },
+    })
+    .get("/backups", inTurn(parts, null, backups), {
+      detail: { summary: "The files that are kept of the home" },
+    })
+    .get("/history", inTurn(parts, null, history), {
+      detail: { summary: "Readings of the items in the home, for a box that is restored" },
+      query: queryReader(HistoryQuery),
+    });
 }
 
 /** Elysia would read a body before the token is known. */
@@ -126,7 +150,10 @@ const unread = { parse: "none" } as const;
 
 /** GET /fleet: which homes need a visit, and why; for administrators. */
 function fleetRoute({ store }: Parts) {
-  return new Elysia().use(access).get("/fleet", ({ now_ms }) => fleetOf(store, now_ms), { auth: "admin" });
+  return new Elysia().use(access).get("/fleet", ({ now_ms }) => fleetOf(store, now_ms), {
+    auth: "admin",
+    detail: { summary: "Homes that need a visit, and why" },
+  });
 }
 
 /** @throws HttpError where the gateway says that it is in another home than its token: nothing of either may get to the other */

@@ -49,7 +49,7 @@ export function apiApp({
       return { accepted: requireCodingAccepted(headers["accept-encoding"]) };
     });
   for (const [version, ofVersion] of versions)
-    for (const { template, path, query, handle, cost = "light" } of ofVersion)
+    for (const { name, template, summary, area, path, query, handle, cost = "light" } of ofVersion)
       app.get(
         `/v${version}${template.replace(/\{(\w+)\}/g, ":$1")}`,
         ({ spend, request, params, query, now_ms, token, accepted, changes }) =>
@@ -63,7 +63,12 @@ export function apiApp({
             const success = successWith(content, { accepted, url: request.url, repeatable: false });
             return respond(success, { bytes: () => content.as(success.coding), request });
           }),
-        { cost, params: pathReader(path), query: queryReader(query, exclusive) },
+        {
+          cost,
+          params: pathReader(path),
+          query: queryReader(query, exclusive),
+          detail: { operationId: name, summary, tags: [area] },
+        },
       );
   return app;
 }
