@@ -179,7 +179,7 @@ export class AdmissionQueue {
     const before = this.#entries.size + this.#refusedSince.size;
     const work_ms = (before * this.#work_ms) / this.#bounds.under_way_max;
     const retry_s = Math.min(retry_s_max, Math.max(1, Math.ceil(work_ms / 1000)));
-    return new HttpError("central_full", { retry_s }, { "Retry-After": String(retry_s) });
+    return new HttpError("central_full", { retry_s });
   }
 
   #forgetAbsent(now_ms: number): void {

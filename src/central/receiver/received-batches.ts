@@ -111,10 +111,7 @@ export async function requireOwn(
 
 /** The refusal of a batch or a report as an answer to the gateway: 409, 422, or 429 with Retry-After; any other error passes unchanged. */
 export function refusalOf(thrown: unknown, home: number, epoch = ""): unknown {
-  if (thrown instanceof AllowanceSpent) {
-    const headers = { "Retry-After": String(thrown.spent.retry_s) };
-    return new HttpError("allowance_spent", { home, ...thrown.spent }, headers);
-  }
+  if (thrown instanceof AllowanceSpent) return new HttpError("allowance_spent", { home, ...thrown.spent });
   if (thrown instanceof QuotaExceeded) {
     const { quota, most, remedy } = thrown;
     return new HttpError("quota_exceeded", { home, most, quota }, {}, { remedy });

@@ -37,7 +37,7 @@ export class Live {
     const first = await options.first();
     // Nobody reads the body of an answer to HEAD: its stream would never end. It is refused as GET is.
     if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
-    if (this.#stopped) throw new HttpError("too_busy", { retry_s: 15 }, { "Retry-After": "15" });
+    if (this.#stopped) throw new HttpError("too_busy", { retry_s: 15 });
     const channel = this.#channels.get(name) ?? new Channel(find);
     let leave = () => {};
     const stream = new ReadableStream<Uint8Array>({

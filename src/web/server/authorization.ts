@@ -14,30 +14,16 @@ export interface Allowed {
 
 /** Lets a request through that carries a token of the right scope, and refuses every other. */
 export class Authorization {
-  readonly #store: Pick<Store, "token">;
-  readonly #clock: Clock;
-  readonly #realm: string;
-  readonly #attempts: Attempts;
-  readonly #uses: TokenUses;
+  readonly #options: AuthorizationOptions;
 
   /** @throws OperatorError where `realm` cannot stand in a header as it is */
-  constructor(options: {
-    store: Pick<Store, "token">;
-    clock: Clock;
-    realm: string;
-    attempts: Attempts;
-    uses: TokenUses;
-  }) {
+  constructor(options: AuthorizationOptions) {
     if (!safeRealm.test(options.realm))
       throw new OperatorError(
         `realm ${JSON.stringify(options.realm)} cannot stand in a header`,
         "set realm in [api] to at most 64 letters, digits, dots, hyphens, underscores or inner spaces",
       );
-    this.#store = options.store;
-    this.#clock = options.clock;
-    this.#realm = options.realm;
-    this.#attempts = options.attempts;
-    this.#uses = options.uses;
+    this.#options = options;
   }
 
   /**
@@ -51,22 +37,20 @@ export class Authorization {
     request: { authorization: string | undefined; bearer: string | undefined; address: () => string },
     { scopes, bound }: Allowed,
   ): Promise<Token> {
+    const { store, clock, attempts, uses } = this.#options;
     if (request.authorization === undefined) throw this.#refusal("token_missing");
-    const checked = await checkToken(request.bearer ?? "", {
-      find: (id) => this.#store.token(id),
-      clock: this.#clock,
-    });
+    const checked = await checkToken(request.bearer ?? "", { find: (id) => store.token(id), clock });
     if ("token" in checked) {
       if (!scopes.includes(checked.token.scope)) throw this.#refusal("token_scope");
       if (checked.token.binding !== undefined && !bound) throw this.#refusal("token_bound");
-      this.#uses.note(checked.token.id);
+      uses.note(checked.token.id);
       return checked.token;
     }
     // Who shows an expired token knew its secret, and guesses nothing.
     if (checked.fault === "expired") throw this.#refusal("token_expired");
-    const retry_s = this.#attempts.note(request.address());
+    const retry_s = attempts.note(request.address());
     if (retry_s === undefined) throw this.#refusal("token_invalid");
-    throw new HttpError("attempts_exceeded", { retry_s }, { "Retry-After": String(retry_s) });
+    throw new HttpError("attempts_exceeded", { retry_s });
   }
 
   /** The home that a token is bound to. @throws HttpError 401 where it is bound to none */
@@ -82,16 +66,25 @@ export class Authorization {
 
   /** Whether a token that has passed would pass again, in a store that has not changed since. */
   stillHolds({ id, expires_ms }: Token): boolean {
-    if (expires_ms !== undefined && expires_ms <= this.#clock.now().unix_ms) return false;
-    this.#uses.note(id);
+    const { clock, uses } = this.#options;
+    if (expires_ms !== undefined && expires_ms <= clock.now().unix_ms) return false;
+    uses.note(id);
     return true;
   }
 
   #refusal(error: Extract<ErrorName, `token_${string}`>): HttpError {
     const description = errorTable[error].message;
-    const challenge = `OAuth2.0 realm=${this.#realm}, error=invalid_token, error_description=${description}`;
+    const challenge = `OAuth2.0 realm=${this.#options.realm}, error=invalid_token, error_description=${description}`;
     return new HttpError(error, {}, { "WWW-Authenticate": challenge });
   }
+}
+
+interface AuthorizationOptions {
+  readonly store: Pick<Store, "token">;
+  readonly clock: Clock;
+  readonly realm: string;
+  readonly attempts: Attempts;
+  readonly uses: TokenUses;
 }
 
 /** The form of the challenge has no quotes, so nothing may be in the realm that ends it or begins another. */
@@ -102,16 +95,12 @@ const safeRealm = /^[A-Za-z0-9._-](?:[A-Za-z0-9._ -]{0,62}[A-Za-z0-9._-])?$/;
  * IPv6 address counts as its /64, which is what one household or host has.
  */
 export class Attempts {
-  readonly #clock: Clock;
-  readonly #attempts_max: number;
-  readonly #addresses_max: number;
+  readonly #options: { readonly clock: Clock; readonly attempts_max: number; readonly addresses_max: number };
   /** In order of the last attempt: the first is the one to forget when there are too many. */
   readonly #windows = new Map<string, { readonly since_ms: number; count: number }>();
 
   constructor(options: { clock: Clock; attempts_max: number; addresses_max: number }) {
-    this.#clock = options.clock;
-    this.#attempts_max = options.attempts_max;
-    this.#addresses_max = options.addresses_max;
+    this.#options = options;
   }
 
   /**
@@ -120,7 +109,8 @@ export class Attempts {
    */
   note(address: string): number | undefined {
     const key = networkOf(address);
-    const now_ms = this.#clock.now().monotonic_ms;
+    const { clock, attempts_max } = this.#options;
+    const now_ms = clock.now().monotonic_ms;
     const known = this.#windows.get(key);
     const current = known !== undefined && now_ms - known.since_ms < window_ms;
     const window = current ? known : { since_ms: now_ms, count: 0 };
@@ -128,12 +118,12 @@ export class Attempts {
     this.#windows.delete(key);
     this.#windows.set(key, window);
     this.#forgetOldest();
-    if (window.count <= this.#attempts_max) return undefined;
+    if (window.count <= attempts_max) return undefined;
     return Math.max(1, Math.ceil((window.since_ms + window_ms - now_ms) / 1000));
   }
 
   #forgetOldest(): void {
-    if (this.#windows.size <= this.#addresses_max) return;
+    if (this.#windows.size <= this.#options.addresses_max) return;
     const oldest = this.#windows.keys().next();
     if (!oldest.done) this.#windows.delete(oldest.value);
   }
@@ -159,22 +149,19 @@ export function networkOf(address: string): string {
  * write. A crash loses at most a minute of it.
  */
 export class TokenUses {
-  readonly #store: Pick<Store, "noteTokenUse">;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #options: TokenUsesOptions;
   #used = new Map<string, number>();
   #cancel: (() => void) | undefined;
 
-  constructor(options: { store: Pick<Store, "noteTokenUse">; clock: Clock; log: Log }) {
-    this.#store = options.store;
-    this.#clock = options.clock;
-    this.#log = options.log;
+  constructor(options: TokenUsesOptions) {
+    this.#options = options;
   }
 
   note(id: string): void {
     if (this.#used.size >= tokens_max && !this.#used.has(id)) return;
-    this.#used.set(id, this.#clock.now().unix_ms);
-    this.#cancel ??= this.#clock.after(flush_ms, () => {
+    const { clock } = this.#options;
+    this.#used.set(id, clock.now().unix_ms);
+    this.#cancel ??= clock.after(flush_ms, () => {
       this.#cancel = undefined;
       void this.flush();
     });
@@ -187,13 +174,20 @@ export class TokenUses {
     if (this.#used.size === 0) return;
     const used = this.#used;
     this.#used = new Map();
+    const { store, log } = this.#options;
     try {
-      await this.#store.noteTokenUse(used);
+      await store.noteTokenUse(used);
     } catch (thrown) {
-      this.#log.warn(`when tokens were last used could not be kept: ${messageOf(thrown)}`);
+      log.warn(`when tokens were last used could not be kept: ${messageOf(thrown)}`);
       this.#used = new Map([...used, ...this.#used]);
     }
   }
+}
+
+interface TokenUsesOptions {
+  readonly store: Pick<Store, "noteTokenUse">;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 const flush_ms = 60_000;

@@ -62,16 +62,19 @@ interface Account {
   left_ms: number;
 }
 
-interface Place {
+/** The accounts of a request. */
+interface Accounts {
   readonly token: Account | undefined;
   readonly address: Account;
+  readonly both: readonly Account[];
+}
+
+interface Place extends Accounts {
   readonly begun_ms: number;
   state: "working" | "sending" | "left";
 }
 
-interface Waiting {
-  readonly token: Account | undefined;
-  readonly address: Account;
+interface Waiting extends Accounts {
   readonly signal: AbortSignal;
   resolve(place: Place): void;
   reject(error: HttpError): void;
@@ -102,13 +105,12 @@ class Queue {
     const { of_token, of_address, waiting_of_token, waiting_of_address, a_minute = Infinity } = this.#cost;
     const address = this.#account(`address ${networkOf(ip)}`, of_address, waiting_of_address, 2 * a_minute);
     const token = checked && this.#account(`token ${checked.id}`, of_token, waiting_of_token, a_minute);
-    this.#requireRate([address, ...(token ? [token] : [])]);
-    if (this.#mayBegin({ token, address }) && this.#isFirst({ token, address }))
-      return this.#begin({ token, address });
-    const full = [token, address].find((one) => one !== undefined && one.waiting >= one.waiting_max);
-    if (full !== undefined) throw this.#refusal({ token, address });
+    const accounts: Accounts = { token, address, both: [address, ...(token ? [token] : [])] };
+    this.#requireRate(accounts);
+    if (this.#mayBegin(accounts) && this.#isFirst(accounts)) return this.#begin(accounts);
+    if (accounts.both.some((one) => one.waiting >= one.waiting_max)) throw this.#refusal(accounts);
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { token, address, signal: request.signal, resolve, reject, cancel: () => {} };
+      const waiting: Waiting = { ...accounts, signal: request.signal, resolve, reject, cancel: () => {} };
       const refuse = () => {
         if (this.#forget(waiting)) reject(this.#refusal(waiting));
       };
@@ -119,7 +121,7 @@ class Queue {
         request.signal.removeEventListener("abort", refuse);
       };
       this.#waiting.add(waiting);
-      for (const one of [token, address]) if (one !== undefined) one.waiting += 1;
+      for (const one of accounts.both) one.waiting += 1;
       this.#look();
     });
   }
@@ -136,13 +138,13 @@ class Queue {
     if (place.state === "working") this.#endTurn(place);
     place.state = "left";
     this.#held -= 1;
-    for (const one of [place.token, place.address]) if (one !== undefined) one.held -= 1;
+    for (const one of place.both) one.held -= 1;
     this.#look();
   }
 
-  #endTurn({ token, address, begun_ms }: Place): void {
+  #endTurn({ both, begun_ms }: Place): void {
     this.#working -= 1;
-    for (const one of [token, address]) if (one !== undefined) one.working -= 1;
+    for (const one of both) one.working -= 1;
     this.#work_ms += (this.#clock.now().monotonic_ms - begun_ms - this.#work_ms) / smoothing;
     this.#look();
   }
@@ -169,41 +171,40 @@ class Queue {
   }
 
   /** Nobody waits who could begin now and had a turn longer ago. */
-  #isFirst(one: Pick<Waiting, "token" | "address">): boolean {
+  #isFirst(one: Accounts): boolean {
     const next = this.#waiting.size === 0 ? undefined : this.#next();
     return next === undefined || lastOf(one) < lastOf(next);
   }
 
-  #mayBegin({ token, address }: Pick<Waiting, "token" | "address">): boolean {
+  #mayBegin({ token, address }: Accounts): boolean {
     const { turns, all } = this.#cost;
     if (this.#working >= turns || this.#held >= all || address.held >= address.held_max) return false;
     return token === undefined || (token.held < token.held_max && token.working < Math.max(1, turns - 1));
   }
 
-  #begin({ token, address }: Pick<Waiting, "token" | "address">): Place {
+  #begin({ token, address, both }: Accounts): Place {
     this.#working += 1;
     this.#held += 1;
     this.#turns += 1;
-    for (const one of [token, address]) {
-      if (one === undefined) continue;
+    for (const one of both) {
       one.held += 1;
       one.working += 1;
       one.left -= 1;
       one.last = this.#turns;
     }
-    return { token, address, begun_ms: this.#clock.now().monotonic_ms, state: "working" };
+    return { token, address, both, begun_ms: this.#clock.now().monotonic_ms, state: "working" };
   }
 
   #forget(waiting: Waiting): boolean {
     if (!this.#waiting.delete(waiting)) return false;
     waiting.cancel();
-    for (const one of [waiting.token, waiting.address]) if (one !== undefined) one.waiting -= 1;
+    for (const one of waiting.both) one.waiting -= 1;
     return true;
   }
 
-  #requireRate(accounts: readonly Account[]): void {
+  #requireRate({ both }: Accounts): void {
     const now_ms = this.#clock.now().monotonic_ms;
-    for (const one of accounts) {
+    for (const one of both) {
       if (one.a_minute === Infinity) continue;
       one.left = Math.min(one.a_minute, one.left + ((now_ms - one.left_ms) * one.a_minute) / minute_ms);
       one.left_ms = now_ms;
@@ -212,13 +213,12 @@ class Queue {
   }
 
   /** 429 where the caller itself has what keeps it from a turn, 503 where others have. */
-  #refusal({ token, address }: Pick<Waiting, "token" | "address">): HttpError {
-    const own = [token, address].filter((one) => one !== undefined);
-    const isOwn = own.some(({ held, waiting }) => held + waiting > 0);
-    const before = Math.max(1, ...own.map(({ waiting }) => waiting));
+  #refusal({ both }: Accounts): HttpError {
+    const isOwn = both.some(({ held, waiting }) => held + waiting > 0);
+    const before = Math.max(1, ...both.map(({ waiting }) => waiting));
     if (isOwn) return spent(this.#cost.waiting_of_address === 0 ? come_again_ms : before * this.#work_ms);
     const retry_s = come_again_ms / 1000;
-    return new HttpError("too_busy", { retry_s }, { "Retry-After": String(retry_s) });
+    return new HttpError("too_busy", { retry_s });
   }
 
   #account(name: string, held_max: number, waiting_max: number, a_minute: number): Account {
@@ -245,13 +245,13 @@ class Queue {
   }
 }
 
-function lastOf({ token, address }: Pick<Waiting, "token" | "address">): number {
+function lastOf({ token, address }: Accounts): number {
   return (token ?? address).last;
 }
 
 function spent(wait_ms: number): HttpError {
   const retry_s = Math.min(retry_s_max, Math.max(1, Math.ceil(wait_ms / 1000)));
-  return new HttpError("budget_spent", { retry_s }, { "Retry-After": String(retry_s) });
+  return new HttpError("budget_spent", { retry_s });
 }
 
 const minute_ms = 60_000;

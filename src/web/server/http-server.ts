@@ -189,13 +189,12 @@ function admission(
       const address = addressOf(request, server);
       return protect(await refuse(error, { method, path: pathIn(url), address, accept }));
     };
-    if (underWay >= requests_max) return refused(tooBusy());
+    if (underWay >= requests_max) return refused(new HttpError("too_busy", { retry_s: 1 }));
     if (!makeRoutable(request)) return refused(new HttpError("host_malformed", {}));
     if (url.length > length_max) return refused(new HttpError("url_too_long", { length_max }));
     const network = networkOf(addressOf(request, server));
     const own = underWayOf.get(network) ?? 0;
-    if (own >= of_address_max)
-      return refused(new HttpError("budget_spent", { retry_s: 1 }, { "Retry-After": "1" }));
+    if (own >= of_address_max) return refused(new HttpError("budget_spent", { retry_s: 1 }));
     underWayOf.set(network, own + 1);
     underWay += 1;
     const over = connections.begin(server.requestIP(request)?.port);
@@ -245,10 +244,6 @@ async function asPage(
 const refusal_ms = 1_000;
 /** Pages of refusals that were made already: whoever asks a thousand times a second for what is refused has none made. */
 const refusal_pages_bytes_max = 200_000;
-
-function tooBusy(): HttpError {
-  return new HttpError("too_busy", { retry_s: 1 }, { "Retry-After": "1" });
-}
 
 async function stop(options: {
   server: Server<undefined>;

@@ -106,7 +106,7 @@ export class StoreOutages {
     const { error, ...answer } = answers[fault.reason];
     const retry_s =
       fault.part !== undefined && fault.reason === "unreachable" ? part_retry_s : answer.retry_s;
-    return new HttpError(error, { retry_s }, { "Retry-After": String(retry_s) });
+    return new HttpError(error, { retry_s });
   }
 
   /** Notes that a request with a token went well. */

@@ -13,6 +13,18 @@ export interface Cost {
   readonly a_minute?: number;
 }
 
+/** A row of the table: of one token and of one address the requests that are under way at once, and those that wait. */
+interface CostRow extends Pick<Cost, "turns" | "all" | "a_minute"> {
+  readonly token: readonly [underWay: number, waiting: number];
+  readonly address: readonly [underWay: number, waiting: number];
+}
+
+function cost<Row extends CostRow>({ token, address, ...others }: Row) {
+  const [of_token, waiting_of_token] = token;
+  const [of_address, waiting_of_address] = address;
+  return { ...others, of_token, of_address, waiting_of_token, waiting_of_address };
+}
+
 /**
  * The budget of callers, in one table: what each cost may take at a gateway, where 512 MB have to do, and at central. Two addresses together never have all of what lasts,
  * downloads and live pages. Many addresses at central may be one proxy: there an address has more.
@@ -22,98 +34,33 @@ export interface Cost {
 export const costTable = {
   /** A page of records, a short list. */
   light: {
-    gateway: { turns: 4, all: 32, of_token: 8, of_address: 16, waiting_of_token: 64, waiting_of_address: 64 },
-    central: {
-      turns: 32,
-      all: 512,
-      of_token: 64,
-      of_address: 256,
-      waiting_of_token: 256,
-      waiting_of_address: 512,
-    },
+    gateway: cost({ turns: 4, all: 32, token: [8, 64], address: [16, 64] }),
+    central: cost({ turns: 32, all: 512, token: [64, 256], address: [256, 512] }),
   },
   /** A plot, a page for people, the events of a whole home. */
   heavy: {
-    gateway: {
-      turns: 2,
-      all: 8,
-      of_token: 2,
-      of_address: 4,
-      waiting_of_token: 32,
-      waiting_of_address: 48,
-      a_minute: 300,
-    },
-    central: {
-      turns: 8,
-      all: 64,
-      of_token: 8,
-      of_address: 32,
-      waiting_of_token: 64,
-      waiting_of_address: 256,
-      a_minute: 1200,
-    },
+    gateway: cost({ turns: 2, all: 8, token: [2, 32], address: [4, 48], a_minute: 300 }),
+    central: cost({ turns: 8, all: 64, token: [8, 64], address: [32, 256], a_minute: 1200 }),
   },
   /** Readings or digests for a central that reads a gateway. */
   batch: {
-    gateway: { turns: 1, all: 4, of_token: 2, of_address: 2, waiting_of_token: 8, waiting_of_address: 8 },
-    central: {
-      turns: 8,
-      all: 64,
-      of_token: 8,
-      of_address: 32,
-      waiting_of_token: 64,
-      waiting_of_address: 256,
-    },
+    gateway: cost({ turns: 1, all: 4, token: [2, 8], address: [2, 8] }),
+    central: cost({ turns: 8, all: 64, token: [8, 64], address: [32, 256] }),
   },
   /** A file that is read while it is sent. */
   download: {
-    gateway: {
-      turns: 8,
-      all: 8,
-      of_token: 2,
-      of_address: 3,
-      waiting_of_token: 4,
-      waiting_of_address: 8,
-    },
-    central: {
-      turns: 64,
-      all: 64,
-      of_token: 4,
-      of_address: 31,
-      waiting_of_token: 8,
-      waiting_of_address: 64,
-    },
+    gateway: cost({ turns: 8, all: 8, token: [2, 4], address: [3, 8] }),
+    central: cost({ turns: 64, all: 64, token: [4, 8], address: [31, 64] }),
   },
   /** A page that goes on: its server-sent events. None waits, because browsers come again. */
   live: {
-    gateway: {
-      turns: 100,
-      all: 100,
-      of_token: 20,
-      of_address: 40,
-      waiting_of_token: 0,
-      waiting_of_address: 0,
-    },
-    central: {
-      turns: 1000,
-      all: 1000,
-      of_token: 50,
-      of_address: 400,
-      waiting_of_token: 0,
-      waiting_of_address: 0,
-    },
+    gateway: cost({ turns: 100, all: 100, token: [20, 0], address: [40, 0] }),
+    central: cost({ turns: 1000, all: 1000, token: [50, 0], address: [400, 0] }),
   },
   /** The way in and the description of the interface, which need no token. The address alone counts. */
   open: {
-    gateway: { turns: 2, all: 32, of_token: 0, of_address: 8, waiting_of_token: 0, waiting_of_address: 32 },
-    central: {
-      turns: 8,
-      all: 256,
-      of_token: 0,
-      of_address: 64,
-      waiting_of_token: 0,
-      waiting_of_address: 128,
-    },
+    gateway: cost({ turns: 2, all: 32, token: [0, 0], address: [8, 32] }),
+    central: cost({ turns: 8, all: 256, token: [0, 0], address: [64, 128] }),
   },
 } as const satisfies Record<string, { readonly gateway: Cost; readonly central: Cost }>;
 
