@@ -8,7 +8,16 @@ import { seriesNames } from "../../domain/series.ts";
 import { TokenScope } from "../../domain/token.ts";
 import type { CoverageInterval } from "../../store/store.ts";
 import { HttpError } from "../server/http-errors.ts";
-import { after, before, type Endpoint, endpoint, itemname, limit, skip } from "./endpoint.ts";
+import {
+  after,
+  before,
+  type Endpoint,
+  type EndpointAnswer,
+  endpoint,
+  itemname,
+  limit,
+  skip,
+} from "./endpoint.ts";
 import { homeEndpoints } from "./home-endpoints.ts";
 import { recordEndpoints, requireItem } from "./record-endpoints.ts";
 import { seriesEndpoint, windowOf } from "./series-endpoint.ts";
@@ -57,13 +66,19 @@ export function coverageEndpoint(kind: Kind): Endpoint {
       const item = await requireItem(store, kind, path.itemname);
       const { skip, limit, before, after } = query;
       const window = { item: item.key, ...windowOf(query, now_ms), skip };
-      // One more than asked for tells whether there is a following page.
       const found = await store.coverage({ ...window, limit: limit + 1 });
-      const body = found.slice(0, limit).map(recordOf);
-      if (found.length <= limit) return { body };
-      return { body, next: { skip: skip + limit, limit, before, after } };
+      return pageOf(found.map(recordOf), { skip, limit, before, after });
     },
   });
+}
+
+/** A page of records. One more than its limit was asked for, which tells whether another page follows. */
+function pageOf(
+  found: readonly unknown[],
+  { skip, limit, ...others }: { skip: number; limit: number; before?: number; after?: number },
+): EndpointAnswer {
+  const body = found.slice(0, limit);
+  return found.length > limit ? { body, next: { skip: skip + limit, limit, ...others } } : { body };
 }
 
 function recordOf({ start_ms, stop_ms, state, reason, lost }: CoverageInterval): Coverage {
@@ -128,11 +143,7 @@ export const endpoints: readonly Endpoint[] = [
     refusals: ["typename_unknown"],
     handle: async ({ store, path, query }) => {
       const kind = kindNamed(path.typename);
-      // One more than asked for tells whether there is a following page.
-      const items = await store.items(kind, { skip: query.skip, limit: query.limit + 1 });
-      return items.length > query.limit
-        ? { body: items.slice(0, query.limit), next: { skip: query.skip + query.limit, limit: query.limit } }
-        : { body: items };
+      return pageOf(await store.items(kind, { ...query, limit: query.limit + 1 }), query);
     },
   }),
   endpoint({

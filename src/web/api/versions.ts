@@ -64,6 +64,24 @@ export function named({ title, description }: { title?: string; description?: st
   return { title, description };
 }
 
+function hasParameter(endpoint: Endpoint, name: string): boolean {
+  return name in endpoint.query.properties;
+}
+
+function withoutParameters(endpoint: Endpoint, ...names: readonly string[]): Endpoint {
+  const { properties } = endpoint.query;
+  const others = Object.entries(properties).filter(([name]) => !names.includes(name));
+  return { ...endpoint, query: Type.Object(Object.fromEntries(others)) };
+}
+
+/** Fields with another name or value each, in the same order. */
+function mappedFields<Value, Other>(
+  fields: Readonly<Record<string, Value>>,
+  map: (name: string, value: Value) => readonly [string, Other],
+): Record<string, Other> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => map(name, value)));
+}
+
 /** 0.9: a parameter that an endpoint does not know is refused. Older versions ignore it. */
 export const unknownRefused: VersionChange = {
   version: "0.9",
@@ -76,11 +94,9 @@ export const precisionAdded: VersionChange = {
   version: "0.9",
   summary: "`precision=ms` on time series",
   older: (endpoint) => {
-    const { precision, ...others } = endpoint.query.properties;
-    if (precision === undefined) return endpoint;
+    if (!hasParameter(endpoint, "precision")) return endpoint;
     return {
-      ...endpoint,
-      query: Type.Object(others),
+      ...withoutParameters(endpoint, "precision"),
       handle: (call) => endpoint.handle({ ...call, query: { ...call.query, precision: "s" } }),
     };
   },
@@ -91,14 +107,12 @@ export const sinceAdded: VersionChange = {
   version: "0.9",
   summary: "`since` on time series",
   older: (endpoint) => {
-    const { since, provenance: _, ...others } = endpoint.query.properties;
-    if (since === undefined) return endpoint;
+    if (!hasParameter(endpoint, "since")) return endpoint;
     const ofSince: readonly string[] = ["cursor_gone", "parameters_exclusive"];
     const { properties, ...options } = (endpoint.response as TArray<TObject>).items;
     const added = ["epoch", "number", ...Object.keys(Provenance.properties)];
     return {
-      ...endpoint,
-      query: Type.Object(others),
+      ...withoutParameters(endpoint, "since", "provenance"),
       response: Type.Array(Type.Omit(Type.Object(properties), added, named(options))),
       refusals: endpoint.refusals.filter((name) => !ofSince.includes(name)),
     };
@@ -109,10 +123,7 @@ export const sinceAdded: VersionChange = {
 export const afterAdded: VersionChange = {
   version: "0.9",
   summary: "`after` beside `before` on time series",
-  older: (endpoint) => {
-    const { after, ...others } = endpoint.query.properties;
-    return after === undefined ? endpoint : { ...endpoint, query: Type.Object(others) };
-  },
+  older: (endpoint) => (hasParameter(endpoint, "after") ? withoutParameters(endpoint, "after") : endpoint),
 };
 
 /**
@@ -126,12 +137,10 @@ export const devicesRenamed: VersionChange = {
     ...endpoint,
     template: endpoint.template.replace(/^\/items(?=\/|$)/, "/devices"),
     path: Type.Object(
-      Object.fromEntries(
-        Object.entries(endpoint.path.properties).map(([name, schema]) => [
-          name,
-          { ...schema, description: schema.description?.replace("/items", "/devices") ?? "" },
-        ]),
-      ),
+      mappedFields(endpoint.path.properties, (name, schema) => [
+        name,
+        { ...schema, description: schema.description?.replace("/items", "/devices") ?? "" },
+      ]),
     ),
   }),
 };
@@ -142,15 +151,18 @@ export const timesAsNumbers: VersionChange = {
   summary: "times as unix timestamps instead of ISO 8601 text",
   older: (endpoint) => {
     const bodies = olderForm(endpoint.response);
-    const parameters = Object.entries(endpoint.query.properties);
-    const times = parameters.filter(([, schema]) => isUnixTime(schema)).map(([name]) => name);
+    const parameters = endpoint.query.properties;
+    const times = Object.entries(parameters)
+      .filter(([, schema]) => isUnixTime(schema))
+      .map(([name]) => name);
     if (bodies === undefined && times.length === 0) return endpoint;
     return {
       ...endpoint,
       query: Type.Object(
-        Object.fromEntries(
-          parameters.map(([name, schema]) => [name, isUnixTime(schema) ? timeParameter(schema) : schema]),
-        ),
+        mappedFields(parameters, (name, schema) => [
+          name,
+          isUnixTime(schema) ? timeParameter(schema) : schema,
+        ]),
       ),
       response: bodies?.schema ?? endpoint.response,
       handle: async (call) => {
@@ -234,16 +246,13 @@ export const orderDescending: VersionChange = {
   version: "0.2",
   summary: "time series newest first, with `before` in the place of `after`",
   older: (endpoint) => {
-    const { before } = endpoint.query.properties;
-    if (before === undefined) return endpoint;
+    if (!hasParameter(endpoint, "before")) return endpoint;
     return {
       ...endpoint,
       summary: endpoint.summary.replace("newest first", "oldest first"),
       query: Type.Object(
-        Object.fromEntries(
-          Object.entries(endpoint.query.properties).map(([name, schema]) =>
-            name === "before" ? ["after", { ...schema, description: afterDescription }] : [name, schema],
-          ),
+        mappedFields(endpoint.query.properties, (name, schema) =>
+          name === "before" ? ["after", { ...schema, description: afterDescription }] : [name, schema],
         ),
       ),
       handle: async (call) => {
@@ -265,16 +274,20 @@ export const orderDescending: VersionChange = {
 
 const afterDescription = "return only records with a stamp above it; absent: from the oldest on";
 
-const statusAddedTo: SeriesName = "pillbox_status";
+/** The records of the pill-box status with other fields, in their schema and in themselves; another endpoint as it is. */
+function withStatus(
+  endpoint: Endpoint,
+  older: <Value>(fields: Readonly<Record<string, Value>>) => Record<string, Value>,
+): Endpoint {
+  const status: SeriesName = "pillbox_status";
+  return endpoint.name === status ? withRecords(endpoint, { properties: older, record: older }) : endpoint;
+}
 
 /** 0.2: the pill-box status says when the box will next use its radio. */
 export const broadcastAdded: VersionChange = {
   version: "0.2",
   summary: "`nextpanicstart` and `nextpanicstop` added to the pill-box status",
-  older: (endpoint) =>
-    endpoint.name === statusAddedTo
-      ? withRecords(endpoint, { properties: withoutBroadcast, record: withoutBroadcast })
-      : endpoint,
+  older: (endpoint) => withStatus(endpoint, withoutBroadcast),
 };
 
 function withoutBroadcast<Value>(fields: Readonly<Record<string, Value>>): Record<string, Value> {
@@ -282,24 +295,15 @@ function withoutBroadcast<Value>(fields: Readonly<Record<string, Value>>): Recor
   return others;
 }
 
-const statusRenamedIn: SeriesName = "pillbox_status";
-
 /** 0.2: the pill-box status field `firmware` became `firmwarerevsion`. */
 export const firmwareRenamed: VersionChange = {
   version: "0.2",
   summary: "`firmware` of the pill-box status renamed to `firmwarerevsion`",
-  older: (endpoint) =>
-    endpoint.name === statusRenamedIn
-      ? withRecords(endpoint, { properties: withOlderName, record: withOlderName })
-      : endpoint,
+  older: (endpoint) => withStatus(endpoint, withOlderName),
 };
 
 function withOlderName<Value>(fields: Readonly<Record<string, Value>>): Record<string, Value> {
-  const renamed = Object.entries(fields).map(([name, value]) => [
-    name === "firmwarerevsion" ? "firmware" : name,
-    value,
-  ]);
-  return Object.fromEntries(renamed);
+  return mappedFields(fields, (name, value) => [name === "firmwarerevsion" ? "firmware" : name, value]);
 }
 
 /**

@@ -12,40 +12,15 @@ import {
 import type { JsonObject } from "./openapi-examples.ts";
 
 /** A version of the interface as an OpenAPI 3.1 document. */
-export interface Contract {
-  readonly openapi: string;
-  readonly info: {
-    readonly title: string;
-    readonly version: string;
-    readonly description: string;
-    readonly license: { readonly name: string; readonly identifier: string };
-  };
-  readonly servers: readonly { readonly url: string }[];
-  readonly security: readonly JsonObject[];
-  readonly tags: readonly { readonly name: Area; readonly description: string }[];
-  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, JsonObject>>;
-    readonly parameters: Readonly<Record<string, JsonObject>>;
-    readonly responses: Readonly<Record<string, JsonObject>>;
-    readonly securitySchemes: JsonObject;
-  };
-}
+export type Contract = ReturnType<typeof contractOf>;
 
-export interface Operation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly tags: readonly Area[];
-  readonly parameters: readonly JsonObject[];
-  readonly responses: Readonly<Record<string, JsonObject>>;
-}
+export type Operation = ReturnType<typeof operationOf>;
 
 /** The contract of a version, from nothing but its endpoints. */
-export function contractOf(version: ApiVersion, endpoints: readonly Endpoint[]): Contract {
+export function contractOf(version: ApiVersion, endpoints: readonly Endpoint[]) {
   const components = new Components();
   const error = components.schema(ErrorRecord);
-  const paths = endpoints.map((endpoint) => [
+  const paths = endpoints.map((endpoint): [path: string, { get: Operation }] => [
     // A path has no slash at its end in a document, as linters want it: the interface takes both.
     endpoint.template.replace(/\/$/, ""),
     { get: operationOf(endpoint, { components, error }) },
@@ -78,7 +53,7 @@ export function contractOf(version: ApiVersion, endpoints: readonly Endpoint[]):
   };
 }
 
-function operationOf(endpoint: Endpoint, common: { components: Components; error: JsonObject }): Operation {
+function operationOf(endpoint: Endpoint, common: { components: Components; error: JsonObject }) {
   const { components } = common;
   const repeatable = endpoint.area === "Time series";
   const parameters = [
@@ -93,25 +68,26 @@ function operationOf(endpoint: Endpoint, common: { components: Components; error
     ...(endpoint.query.additionalProperties === false ? ofUnknownParameters : []),
   ];
   const paged = Object.hasOwn(endpoint.query.properties, "skip");
+  const responses: Readonly<Record<string, JsonObject>> = {
+    "200": {
+      description: TypeGuard.IsArray(endpoint.response)
+        ? "The records; an empty list where there are none."
+        : "The record.",
+      headers: { ...encodingHeaders, ...(paged ? linkHeader : {}), ...(repeatable ? cachingHeaders : {}) },
+      content: { "application/json": { schema: components.schema(endpoint.response) } },
+    },
+    ...(repeatable
+      ? { "304": { description: "The client holds the same page already.", headers: cachingHeaders } }
+      : {}),
+    ...refusalResponses(refusals, common),
+  };
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
     description: answerOf(endpoint.response),
     tags: [endpoint.area],
     parameters,
-    responses: {
-      "200": {
-        description: TypeGuard.IsArray(endpoint.response)
-          ? "The records; an empty list where there are none."
-          : "The record.",
-        headers: { ...encodingHeaders, ...(paged ? linkHeader : {}), ...(repeatable ? cachingHeaders : {}) },
-        content: { "application/json": { schema: components.schema(endpoint.response) } },
-      },
-      ...(repeatable
-        ? { "304": { description: "The client holds the same page already.", headers: cachingHeaders } }
-        : {}),
-      ...refusalResponses(refusals, common),
-    },
+    responses,
   };
 }
 
