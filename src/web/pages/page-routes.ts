@@ -26,12 +26,14 @@ export function dashboardApp(site: Site) {
     text: await (await pageMaker()).refusalText(refusal),
     headers: pageHeaders,
   });
+  const askedBy = readerOf(site);
+  const signedIn = signedInTo(askedBy);
   const app = new Elysia({ name: "pages" })
     .decorate({ refusalPage })
     .use(sessionRoutes)
-    .use(fileRoutes(site))
-    .use(pageRoutes(site));
-  return site.walk === undefined ? app : app.use(setupVisitRoutes(site));
+    .use(fileRoutes(signedIn))
+    .use(pageRoutes(site, signedIn));
+  return site.walk === undefined ? app : app.use(setupVisitRoutes(askedBy));
 }
 
 const pageMaker = () => import("./page-document.tsx");
@@ -43,8 +45,7 @@ interface PageCall extends ServerParts {
 }
 
 /** Gives routes `signedIn`: their handlers have what the reader of a session asks for. Without a session the answer is 401, or the way in. */
-function signedInTo(site: Site) {
-  const askedBy = readerOf(site);
+function signedInTo(askedBy: AskedBy) {
   return new Elysia().use(access).macro({
     signedIn: (otherwise: "or refused" | "or led to the way in") => ({
       resolve: async ({ authorization, budget, clock, params, request, server }) => {
@@ -60,10 +61,14 @@ function signedInTo(site: Site) {
   });
 }
 
+type SignedIn = ReturnType<typeof signedInTo>;
+
 /** Answers what the reader of a session asks for. @throws HttpError 401 where the cookie is no token that holds, 429 */
-function readerOf(site: Site) {
+type AskedBy = (call: PageCall & Pick<Asked, "params">) => Promise<Asked>;
+
+function readerOf(site: Site): AskedBy {
   const stores = new VisibleStores(site.store);
-  return async (call: PageCall & Pick<Asked, "params">): Promise<Asked> => {
+  return async (call) => {
     const { clock, params, request } = call;
     const token = await tokenOf(call, tokenIn(request));
     const { origin, searchParams: query } = new URL(request.url);
@@ -83,9 +88,9 @@ function readerOf(site: Site) {
 }
 
 /** Files that pages load, plots, and files to keep. */
-function fileRoutes(site: Site) {
+function fileRoutes(signedIn: SignedIn) {
   return new Elysia()
-    .use(signedInTo(site))
+    .use(signedIn)
     .get("/assets/:build/:file", ({ request, spend }) => spend(() => assetAt(request)), { cost: "open" })
     .get(
       "/plots/:kind/:name/:measure",
@@ -108,9 +113,13 @@ function fileRoutes(site: Site) {
 }
 
 /** Every page, and the stream of its data where it is live. */
-function pageRoutes(site: Site) {
+function pageRoutes(site: Site, signedIn: SignedIn) {
   let live: Live | undefined;
-  const app = new Elysia().use(signedInTo(site)).onStop(() => live?.stop());
+  let isStopped = false;
+  const app = new Elysia().use(signedIn).onStop(() => {
+    isStopped = true;
+    live?.stop();
+  });
   for (const { name, path, cost, live: isLive } of pathsOf(site.role)) {
     app.get(
       path,
@@ -127,6 +136,7 @@ function pageRoutes(site: Site) {
         const find = async () => (await shownOf(name, await ask())).data;
         const caller = { request, address: addressOf(request, server), token };
         live ??= new Live({ clock, changes: () => changesOf(site) });
+        if (isStopped) live.stop();
         const pages = live;
         return spend(() =>
           pages.stream(request, {
@@ -149,8 +159,7 @@ function changesOf({ store, walk }: Site): number | undefined {
 }
 
 /** Forms of the set-up visit. Whether a page of this server sent a form is found out before who is signed in. */
-function setupVisitRoutes(site: Site) {
-  const askedBy = readerOf(site);
+function setupVisitRoutes(askedBy: AskedBy) {
   const app = new Elysia().use(access);
   const forms = {
     joining: "joiningForm",
