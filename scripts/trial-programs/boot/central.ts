@@ -9,7 +9,7 @@ const answer_ms_max = 60_000;
 const central_exposure_max = 1.2;
 const stamp = "/var/lib/systemd/timers/stamp-lintel-upload.timer";
 
-/** README, "Run a central server", and docs/central.md: a central server in a box of its own. */
+/** README, "A field engineer or central operator", and docs/central.md: a central server in a box of its own. */
 export async function installCentral(trial: Trial): Promise<void> {
   const { central } = trial;
   await step("README installs a central server in another Debian", async () => {
@@ -21,7 +21,7 @@ export async function installCentral(trial: Trial): Promise<void> {
   });
 }
 
-/** README, "To a central server": nightly uploads. */
+/** README, "A technician with a box": nightly uploads. */
 export async function tryCentral(trial: Trial): Promise<void> {
   const { box } = trial;
   await step("lintel-upload.timer waits for the night", async () => {
@@ -61,7 +61,7 @@ export async function tryCentral(trial: Trial): Promise<void> {
   await tryLostBox(trial);
 }
 
-/** README, "When a box is lost", and docs/restore.md. */
+/** README, "A technician with a box", and docs/restore.md. */
 async function tryLostBox(trial: Trial): Promise<void> {
   const { box } = trial;
   let atBackup = 0;
@@ -110,7 +110,7 @@ async function lose(box: Box): Promise<void> {
   await box.must("find /var/lib/lintel -mindepth 1 -delete", { as: "root" });
 }
 
-/** README, "Take it all with you" and "Run a central server" by hand. */
+/** README, "A researcher on the home network", and a central server by hand. */
 export async function tryByHand(trial: Trial): Promise<void> {
   const { box, central } = trial;
   const cwd = `/home/${installer.name}`;

@@ -9,7 +9,7 @@ const ready_s_max = 10;
 const gateway_exposure_max = 1.6;
 const answer_ms_max = 30_000;
 
-/** README, "On a Raspberry Pi": from an empty Debian to events in a page. */
+/** README, "A technician with a box": from an empty Debian to events in a page. */
 export async function installGateway(trial: Trial): Promise<void> {
   const { box, central, stick } = trial;
   await step("README installs it without a network, and nothing starts", async () => {
