@@ -4,7 +4,7 @@ import { root } from "../../testbed/source-files.ts";
 import { documents, sentencesOf, words_max } from "./sentences.ts";
 
 /** Share of the documents' sentences that may have more than `words_max` words. */
-const longShare_max = 0.14;
+const longShare_max = 0.03;
 
 test("the documents are written in short sentences", async () => {
   const sentences = await Promise.all(
