@@ -33,11 +33,10 @@ export function refusalTitle(status: number, busy = false): string {
 function remedyOf(status: number, retry_s: number | undefined): string {
   if (status === 404)
     return "The address may be mistyped, the device or home that it names may be gone or have another name, or your token may not see it.";
-  if (status === 429)
-    return `Wait ${waitText(retry_s)}, and look at the token again: a right one is let in at any time.`;
+  if (status === 429) return `Wait ${waitText(retry_s)}, and check the token: a right one works at any time.`;
   if (retry_s !== undefined) return `Wait ${waitText(retry_s)}, then load this page again.`;
   if (status >= 500)
-    return "Load this page again. If it stays, tell whoever looks after this box: its log says what went wrong.";
+    return "Load this page again. If that does not help, tell the person who looks after this box: its log says what went wrong.";
   return "Go back, load the page that you came from, and try once more.";
 }
 

@@ -6,7 +6,7 @@ import type { VisibleStore } from "../../store/visible-store.ts";
 import type { SentBy, Site } from "./site.ts";
 
 /**
- * Why nothing is known of a time: nobody was listening (the gateway or its driver was down, the device was not worn, or kept nothing), the device was silent
+ * Why nothing is known of a time: Lintel was not listening (the gateway or its driver was down, the device was not worn, or kept nothing), the device was silent
  * although somebody listened, its readings have times that are in doubt, its readings have not come here yet (the device keeps them until it is read, or its home has not
  * sent them to central), or the device was not there (it had not been heard yet, or another one had its place).
  */

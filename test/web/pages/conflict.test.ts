@@ -76,8 +76,10 @@ test("whoever may read is shown a conflict with the command, has no buttons, and
   const html = await seen("/", tokens.read);
   expect(words(html)).toContain("One thing to do: Kitchen came with another model.");
   expect(words(html)).toContain("Somebody may have put another device in its place.");
-  expect(words(html)).toContain("Its model is 3041, and now it says 3010. It is known since");
-  expect(words(html)).toMatch(/what came was refused (once|\d+ times), first .*nothing of it is recorded/);
+  expect(words(html)).toContain("Its model is 3041, and now it says 3010. Lintel has known it since");
+  expect(words(html)).toMatch(
+    /It refused the new one (once|\d+ times), first .*and recorded nothing of it\./,
+  );
   expect(words(html)).toContain(`lintel items accept ${ieee}`);
   expect(html).not.toContain("/walk/conflict");
   const [{ first_ms }] = await conflicts();

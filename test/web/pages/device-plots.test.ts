@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     await page.keyboard.press("Shift+ArrowRight");
     expect(page.url()).toContain("hours=4-16");
     await page.keyboard.press("End");
-    expect(await said()).toBe("Tuesday 10 November, 15:59: nobody was listening");
+    expect(await said()).toBe("Tuesday 10 November, 15:59: Lintel was not listening");
     await page.keyboard.press("0");
     expect(page.url()).not.toContain("hours=");
     await page.keyboard.press("Enter");

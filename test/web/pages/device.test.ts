@@ -234,7 +234,7 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     expect(open).not.toEqual(quiet);
     for (const one of [notListening, silent]) expect(new Set(one).size).toBeGreaterThan(2);
     expect(notListening).not.toEqual(silent);
-    // Where the time is in doubt a veil lies over all of it, faint at its edges.
+    // Where the time is uncertain a veil lies over all of it, faint at its edges.
     const inDoubt = await at((doubt.from_ms + doubt.to_ms) / 2);
     const edge = await at(doubt.from_ms + hour_ms / 8);
     expect(inDoubt).not.toEqual(quiet);

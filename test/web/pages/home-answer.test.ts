@@ -48,13 +48,13 @@ function answer(devices: readonly DeviceRow[], troubles: readonly Trouble[] = []
 const taken = box("taken", "taken", "taken", "taken", "taken", "taken", "due");
 
 test("where all is well the first sentence says so", () => {
-  expect(answer([sensor, taken])).toBe("All 2 devices were heard within their time.");
+  expect(answer([sensor, taken])).toBe("All 2 devices were heard in time.");
 });
 
 test("the one thing to do stands in the first sentence, behind whether everything was heard", () => {
   const missed = box("taken", "taken", "taken", "taken", "taken", "missed", "due");
   expect(answer([sensor, missed])).toBe(
-    "Everything was heard. One thing to do: Pill box was not opened yesterday.",
+    "All devices were heard. One thing to do: Pill box was not opened yesterday.",
   );
   const silent = { ...sensor, overdue: true, heard_ms: now_ms - 50 * hour_ms };
   expect(answer([silent, taken])).toBe("One thing to do: Kitchen has not been heard for 2 days.");
@@ -69,15 +69,15 @@ test("the one thing to do stands in the first sentence, behind whether everythin
 test("a day of this week on which a pill box was not opened is told, also where nobody can do anything about it", () => {
   const earlier = box("missed", "taken", "taken", "missed", "taken", "taken", "due");
   expect(answer([sensor, earlier])).toBe(
-    "All 2 devices were heard within their time. Pill box was not opened on Saturday and Tuesday.",
+    "All 2 devices were heard in time. Pill box was not opened on Saturday and Tuesday.",
   );
   const both = box("taken", "taken", "taken", "missed", "taken", "missed", "due");
   expect(answer([sensor, both])).toBe(
-    "Everything was heard. One thing to do: Pill box was not opened yesterday. Pill box was not opened on Tuesday.",
+    "All devices were heard. One thing to do: Pill box was not opened yesterday. Pill box was not opened on Tuesday.",
   );
 });
 
 test("several things to do are counted, and stand below", () => {
   const low = { ...sensor, battery: { percent: 9, millivolts: null, low: true, left_ms: null } };
-  expect(answer([low, low])).toBe("Everything was heard. 2 things to do, the most pressing first:");
+  expect(answer([low, low])).toBe("All devices were heard. 2 things to do, the most urgent first:");
 });

@@ -270,7 +270,7 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await trail().getByRole("link").allInnerTexts()).toEqual(["All homes", "Home 5", nameOf(5, 1)]);
       await trail().getByRole("link", { name: "Home 5" }).click();
       await page.getByRole("link", { name: "What is recorded here, and what is not" }).click();
-      await page.getByRole("heading", { name: "2 devices write down" }).waitFor();
+      await page.getByRole("heading", { name: "2 devices record" }).waitFor();
       await trail().getByRole("link", { name: "All homes" }).click();
       await page.getByRole("heading", { name: "2 of 4 homes need a visit." }).waitFor();
       expect(visit.faults).toEqual([]);

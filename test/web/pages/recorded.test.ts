@@ -45,7 +45,7 @@ test("the page has every device, each with as many notes as the API has records"
   const text = await recorded();
   // The box itself writes down what the others tell it.
   const telling = items.filter(({ typename }) => typename !== "gateways");
-  expect(text).toContain(`${telling.length} devices write down what happens in this home`);
+  expect(text).toContain(`${telling.length} devices record what happens in this home`);
   for (const { itemname, typename } of telling) {
     let count = 0;
     for (const { kind, path } of seriesNames.map(seriesOf)) {
@@ -94,7 +94,7 @@ test("it counts the tokens that open the home by what they allow, and names none
   const text = await textOf(response);
   for (const words of [
     "2 keys to look, and no more",
-    "one key to look, and to look after",
+    "one key to look, and to manage",
     "one key for machines",
   ])
     expect(text).toContain(words);
@@ -114,7 +114,12 @@ test("a token of another home sees nothing of this one", async () => {
   const page = await server.page("/recorded", text);
   expect(page.status).toBe(404);
   const html = await page.text();
-  for (const words of ["write down", "Person ", "key", ...items.map(({ itemname }) => `<bdi>${itemname}`)])
+  for (const words of [
+    "record what happens",
+    "Person ",
+    "key",
+    ...items.map(({ itemname }) => `<bdi>${itemname}`),
+  ])
     expect(html).not.toContain(words);
 });
 
@@ -147,7 +152,7 @@ test("central shows a token the pages of its own homes, and of others not that t
   const page = await ask(homes.a, ofA);
   expect(page.status).toBe(200);
   const html = await page.text();
-  expect(html).toContain("write down what happens in this home");
+  expect(html).toContain("record what happens in this home");
   const own = [homes.a, mover, moved];
   for (const other of marked.filter((one) => !own.includes(one)))
     for (const mark of marksOf(other)) expect([mark, html.includes(mark)]).toEqual([mark, false]);

@@ -43,7 +43,7 @@ describe.skipIf(chromiumPath === undefined)("signing in in a browser", () => {
     await visit.page.goto(`${gateway.origin}/?day=2026-11-03`);
     expect(visit.page.url()).toBe(`${gateway.origin}/sign-in?next=%2F%3Fday%3D2026-11-03`);
     await give(visit, "mistyped");
-    expect(await visit.page.getByRole("alert").textContent()).toContain("This is no token that holds here");
+    expect(await visit.page.getByRole("alert").textContent()).toContain("This token is not valid here");
     // The browser's own word for an answer of 403.
     expect(visit.faults.splice(0).map((fault) => /403/.test(fault))).toEqual([true]);
     await give(visit, token);

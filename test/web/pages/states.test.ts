@@ -38,10 +38,10 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
       return /<h1>(.*?)<\/h1>/.exec(text)?.[1];
     };
     expect(await said("an empty home")).toBe("No device has been heard here yet.");
-    expect(await said("sixty devices")).toBe("All 60 devices were heard within their time.");
+    expect(await said("sixty devices")).toBe("All 60 devices were heard in time.");
     // Nothing that is heard has a date yet: no device is reproached with that.
     expect(await said("a boot without a clock")).toBe("One thing to do: the gateway does not know the time.");
-    expect(await said("a token that sees nothing")).toBe("There is nothing here that your token may see.");
+    expect(await said("a token that sees nothing")).toBe("Your token shows nothing of this home.");
   });
 
   test("grows older while nothing comes", async () => {

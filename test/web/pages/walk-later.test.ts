@@ -61,23 +61,23 @@ function walk(step: SetupVisitStep, ...devices: readonly SetupVisitDevice[]): st
 }
 
 test("the walk test waits for nobody who tells later, and says so of them", () => {
-  expect(walk("test", door, watch)).toContain("Every device has spoken.");
-  expect(walk("test", door, watch)).toContain("tells later, when it is asked · last heard 11:00");
+  expect(walk("test", door, watch)).toContain("Every device was heard.");
+  expect(walk("test", door, watch)).toContain("reports later, when Lintel reads it · last heard 11:00");
   expect(walk("record", door, watch)).toContain("Home 12 is set up: 2 devices, all heard.");
-  expect(walk("record", door, watch)).toContain("tells later, heard 11:00");
+  expect(walk("record", door, watch)).toContain("reports later, heard 11:00");
 });
 
 test("who tells later and was not heard within its time is waited for, as is one that has not spoken", () => {
-  expect(walk("test", door, { ...watch, overdue: true })).toContain("1 of 2 have spoken.");
-  expect(walk("test", { ...door, spoke_ms: since_ms - 1 }, watch)).toContain("0 of 1 have spoken.");
+  expect(walk("test", door, { ...watch, overdue: true })).toContain("1 of 2 devices heard.");
+  expect(walk("test", { ...door, spoke_ms: since_ms - 1 }, watch)).toContain("0 of 1 device heard.");
   expect(walk("record", { ...door, spoke_ms: null }, watch)).toContain(
-    "0 of 1 device spoke in the walk test.",
+    "0 of 1 device heard in the walk test.",
   );
 });
 
 test("of several alike that have no name yet each says when it last spoke, and a silent one has no signal", () => {
   const fresh = { ...door, named: false, name: "wirelesssensor-1" };
-  expect(walk("name", fresh)).toContain("It spoke at 12:00:00");
+  expect(walk("name", fresh)).toContain("Heard at 12:00:00");
   const silent = walk("find", { ...door, overdue: true, heard_ms: now_ms - 50 * hour_ms });
   expect(silent).toContain("Not heard for 2 days");
   expect(silent).not.toContain("Signal");

@@ -83,8 +83,8 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     expect(await page.textContent("h1")).toBe("Nothing has been found yet.");
     expect(await faultsOfLoad(page)).toEqual([]);
     await page.getByRole("button", { name: "Let devices in" }).click();
-    await page.getByRole("button", { name: "Let no more in" }).waitFor();
-    await page.getByText(/^Devices are let in until \d\d:\d\d, for about [34] minutes more\. /).waitFor();
+    await page.getByRole("button", { name: "Stop letting devices in" }).waitFor();
+    await page.getByText(/^Devices can join until \d\d:\d\d, for about [34] minutes more\. /).waitFor();
     for (const model of ["3041", "3011"]) {
       const { ieee } = (await stick.tell({ do: "add", model })) as { ieee: string };
       sensors.push(ieee);
@@ -102,15 +102,15 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     );
     expect(await faultsForAll(page)).toEqual([]);
     await picture("find");
-    await page.getByRole("button", { name: "Let no more in" }).click();
-    await page.getByText("The door is closed").waitFor();
+    await page.getByRole("button", { name: "Stop letting devices in" }).click();
+    await page.getByText("No new device can join now").waitFor();
     const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
     await page
-      .getByText(/^Devices are let in until .*less than a minute more: lintel pair runs on the gateway\./)
+      .getByText(/^Devices can join until .*less than a minute more: lintel pair runs on the gateway\./)
       .waitFor({ timeout: 10_000 });
     pair.kill("SIGINT");
     await pair.exited;
-    await page.getByText("The door is closed").waitFor({ timeout: 10_000 });
+    await page.getByText("No new device can join now").waitFor({ timeout: 10_000 });
   });
 
   test("each is named by tapping its room, and a name that is taken gets a number", async () => {
@@ -119,22 +119,22 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await title(/^Where is this motion sensor/);
     expect(await faultsForAll(page)).toEqual([]);
     await picture("name");
-    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The name is empty").waitFor();
     await page.getByLabel("Kitchen").check();
-    await page.getByLabel("Name, where").fill("Corner");
-    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByLabel("Name, if").fill("Corner");
+    await page.getByRole("button", { name: "Save" }).click();
     await title(/^Where is this door sensor/);
     await page.getByLabel("Another room").fill("Pantry");
-    await page.getByLabel("Name, where").fill("Corner");
-    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByLabel("Name, if").fill("Corner");
+    await page.getByRole("button", { name: "Save" }).click();
     await title(/^Everything has a name/);
     const items = await gateway.records<{ itemname: string }[]>("/inventory/wirelesssensors", reading);
     expect(items.map(({ itemname }) => itemname).toSorted()).toEqual(["Corner", "Corner 2"]);
     await page.getByRole("link", { name: "Corner 2" }).click();
-    await page.getByLabel("Name, where").fill("");
+    await page.getByLabel("Name, if").fill("");
     await page.getByLabel("Hall").check();
-    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("link", { name: "Hall door" }).waitFor();
   });
 
@@ -146,7 +146,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
       await title(/^Where is this curtain sensor/);
       if (number === 1) await picture("name");
       await page.getByRole("radio", { name: "Hall", exact: true }).check();
-      await page.getByRole("button", { name: "Keep it" }).click();
+      await page.getByRole("button", { name: "Save" }).click();
       const name = number === 1 ? "Hall curtain" : `Hall curtain ${number}`;
       await page.getByRole("link", { name, exact: true }).waitFor();
     }
@@ -155,16 +155,16 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     const field = (name: string) => page.getByLabel(name, { exact: true });
     await field("Hall curtain").fill("0");
     await field("Hall curtain 2").fill("far");
-    await page.getByRole("button", { name: "Keep the distances" }).click();
+    await page.getByRole("button", { name: "Save the distances" }).click();
     await page.getByText('"far" is no distance in metres').waitFor();
     await title(/^2 curtain sensors are not measured yet/);
     await field("Hall curtain 2").fill("0,75");
     await field("Hall curtain 3").fill("0.75");
-    await page.getByRole("button", { name: "Keep the distances" }).click();
+    await page.getByRole("button", { name: "Save the distances" }).click();
     await page.getByText("at the same place: give each its own distance").waitFor();
     expect(await faultsForAll(page)).toEqual([]);
     await field("Hall curtain 3").fill("1.5");
-    await page.getByRole("button", { name: "Keep the distances" }).click();
+    await page.getByRole("button", { name: "Save the distances" }).click();
     await title(/^The line is measured/);
     await page.getByText("3 sensors over 1.50 m").waitFor();
     expect(await faultsForAll(page)).toEqual([]);
@@ -176,11 +176,11 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     const { address } = await join("3041", 6);
     await page.goto(`${gateway.origin}/walk?step=name`);
     await title(/^Where is this motion sensor/);
-    await page.getByText("It stands in place of a broken one").click();
+    await page.getByText("It replaces a broken one").click();
     await page.getByLabel("Corner").check();
     expect(await faultsForAll(page)).toEqual([]);
     await picture("replace");
-    await page.getByRole("button", { name: "Take its place" }).click();
+    await page.getByRole("button", { name: "Replace the broken one" }).click();
     await title(/^Everything has a name/);
     const corner = await gateway.records<{ macaddress: string }>(
       "/inventory/wirelesssensors/Corner",
@@ -198,18 +198,18 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await page.getByRole("link", { name: "Change a name or a room" }).click();
     await title(/^Everything has a name/);
     await page.getByRole("link", { name: "Walk and test" }).click();
-    await title(/^0 of 5 have spoken/);
+    await title(/^0 of 5 devices heard/);
     await page.getByRole("button", { name: "Sound a tone" }).click();
     const tones = () => page.evaluate(() => Number(document.documentElement.dataset["tones"] ?? 0));
     expect(await tones()).toBe(1);
     await stick.tell({ do: "notify", ieee: sensors[0], status: 0x32 });
-    await title(/^1 of 5 have spoken/);
+    await title(/^1 of 5 devices heard/);
     expect(await page.locator(".spoken").textContent()).toContain("Corner");
     await eventually(async () => ((await tones()) === 2 ? true : undefined), "a tone");
     expect(await faultsForAll(page)).toEqual([]);
     await picture("test");
     for (const ieee of sensors.slice(1)) await stick.tell({ do: "notify", ieee, status: 0x31 });
-    await title(/^Every device has spoken/);
+    await title(/^Every device was heard/);
   });
 
   test("the record has the version, each device with its room, and what is not uploaded, and prints on one page", async () => {

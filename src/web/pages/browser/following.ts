@@ -56,7 +56,7 @@ function lostNotice(locale: string) {
       const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(new Date());
       timer = setTimeout(() => {
         timer = undefined;
-        line.textContent = `No connection since ${time}. What you see is from then; it goes on by itself.`;
+        line.textContent = `No connection since ${time}. This page shows the data of that time, and reconnects by itself.`;
         line.hidden = false;
       }, short_ms);
     },

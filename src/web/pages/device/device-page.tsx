@@ -43,9 +43,9 @@ export function DevicePage(data: DeviceData & FrameData) {
           </>
         )}
         <section aria-labelledby="facts">
-          <h2 id="facts">What it tells</h2>
+          <h2 id="facts">What it reports</h2>
           <dl class="facts">
-            <dt>It tells</dt>
+            <dt>It reports</dt>
             <dd>{words.tells}</dd>
             <dt>It does not know</dt>
             <dd>{words.tellsNot}</dd>
@@ -115,14 +115,13 @@ export function Sentence({ words, health, locale, now_ms, zone }: DeviceData & F
       </p>
       {replaced === null ? null : (
         <p>
-          Another one, {replaced.by}, took its place {moment(replaced.at_ms)}: nobody waits for this one any
-          more.
+          {replaced.by} replaced it {moment(replaced.at_ms)}. Lintel no longer expects this one.
         </p>
       )}
       {overdue && expected_ms !== null ? (
         <p class="person">
-          It should be heard every {durationText(expected_ms)}: see whether its battery is empty, and whether
-          it has been moved out of reach.
+          It should be heard every {durationText(expected_ms)}. Check its battery, and check that it is within
+          reach of the gateway.
         </p>
       ) : null}
       {low ? (
@@ -234,7 +233,7 @@ export function DayOpened({ day, ...data }: DeviceData & FrameData & { day: Open
       {hours === 24 ? null : <p>A day of {hours} hours: the clocks change.</p>}
       {day.events.length === 0 ? <p>Nothing was recorded on this day.</p> : null}
       <Events events={day.events} times={data} text={preciseClockText} />
-      {day.cut ? <p>There are more: download the day to have all of them.</p> : null}
+      {day.cut ? <p>There are more. Download the day to get all of them.</p> : null}
     </section>
   );
 }
@@ -263,9 +262,9 @@ export function Take(of: DeviceData & { shown: NonNullable<DeviceData["shown"]> 
   const days = `from=${span.from}&until=${span.until}`;
   return (
     <section aria-labelledby="take">
-      <h2 id="take">Take it along</h2>
+      <h2 id="take">Download</h2>
       <p>
-        What is shown, as it was recorded: <a href={`${file}.csv?${days}`}>as CSV</a>, or{" "}
+        The days shown, as they were recorded: <a href={`${file}.csv?${days}`}>as CSV</a>, or{" "}
         <a href={`${file}.json?${days}`}>as JSON</a>
       </p>
       <p>

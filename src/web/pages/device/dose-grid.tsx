@@ -13,7 +13,7 @@ export function DoseGrid({ doses, title = "Doses", id = "doses", ...data }: Dose
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
-      <p>{counted.join(", ")}. A door that moves counts as a dose perhaps taken.</p>
+      <p>{counted.join(", ")}. A door that moves may mean a dose taken.</p>
       <Table
         name="Doses by week"
         as="doses"

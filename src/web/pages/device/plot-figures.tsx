@@ -59,7 +59,7 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
         <canvas ref={canvas} />
       </div>
       {measure.levels.length < 2 ? null : (
-        <ul class="legend" aria-label="How much is drawn how">
+        <ul class="legend" aria-label="Meaning of the shades">
           {measure.levels.map((level, at) => (
             <li key={level}>
               <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
@@ -82,7 +82,7 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
 }
 
 const keys: Readonly<Record<PlotForm, string>> = {
-  rows: "Arrows move, Enter opens a day, plus and minus come closer and go away, Shift with arrows moves on, 0 shows all.",
+  rows: "Arrows move, Enter opens a day, plus and minus zoom in and out, Shift with arrows moves on, 0 shows all.",
   spiral:
     "Arrows move, Enter opens a day, plus and minus show fewer days and more, Shift with arrows goes to earlier and later ones, 0 shows the newest.",
 };
@@ -179,7 +179,7 @@ export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve
         tabIndex={0}
         role="application"
         aria-roledescription="plot"
-        aria-label={`${title}: ${summary} Arrows move from value to value, plus and minus come closer and go away, Shift with arrows moves on, 0 shows all.`}
+        aria-label={`${title}: ${summary} Arrows move from value to value, plus and minus zoom in and out, Shift with arrows moves on, 0 shows all.`}
       />
       <Legend spans={uncovered} />
       <details>

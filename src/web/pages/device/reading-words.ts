@@ -80,12 +80,12 @@ function measureWords({ quantity, value, unit }: SeriesRecord, number: (value: n
 
 function alarm(subtype: string): string {
   if (subtype === "door") return "Opened";
-  return subtype === "curtain" ? "Somebody passes" : "Movement";
+  return subtype === "curtain" ? "Somebody passes" : "Motion";
 }
 
 function atRest(subtype: string): string {
   if (subtype === "door") return "Closed";
-  return subtype === "curtain" ? "Nobody any more" : "No movement any more";
+  return "No motion";
 }
 
 function doorWords(open: number, before: number | undefined): string {

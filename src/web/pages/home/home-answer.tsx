@@ -10,26 +10,26 @@ type Answered = Pick<HomePageData, "needs" | "devices" | "isWhole"> & { readonly
 /** The answer to what a reader wants to know first: whether everything was heard, and what is to be done. */
 export function Answer({ needs, devices: all, isWhole, times }: Answered) {
   const devices = all.filter(({ replaced }) => replaced === null).length;
-  if (devices === 0 && !isWhole) return <>There is nothing here that your token may see.</>;
+  if (devices === 0 && !isWhole) return <>Your token shows nothing of this home.</>;
   if (devices === 0 && needs.length === 0) return <>No device has been heard here yet.</>;
   const [need] = needs;
   if (need === undefined)
     return (
       <>
         {devices === 1
-          ? "The one device here was heard within its time."
-          : `All ${devices} devices were heard within their time.`}
+          ? "The one device here was heard in time."
+          : `All ${devices} devices were heard in time.`}
         <Missed devices={all} times={times} />
       </>
     );
   const heard = needs.every(({ type }) => type === "battery" || type === "missed")
-    ? "Everything was heard. "
+    ? "All devices were heard. "
     : "";
   if (needs.length > 1)
     return (
       <>
         {heard}
-        {needs.length} things to do, the most pressing first:
+        {needs.length} things to do, the most urgent first:
       </>
     );
   return (

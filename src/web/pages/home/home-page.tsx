@@ -93,10 +93,10 @@ function Groups({ data, times }: { data: HomePageData; times: Times }) {
 }
 
 function Nothing({ isWhole }: Pick<HomePageData, "isWhole">) {
-  if (!isWhole) return <p>It was made for others. Ask for one that sees this home.</p>;
+  if (!isWhole) return <p>Ask for a token that shows this home.</p>;
   return (
     <p>
-      What is heard here is shown here. Devices are let in with <code>lintel pair</code>.
+      Devices appear here when Lintel hears them. To let devices in, run <code>lintel pair</code>.
     </p>
   );
 }
@@ -171,7 +171,7 @@ function Walking({ line: { name, speeds }, locale }: { line: WalkingRow; locale:
     <p class="walking">
       <bdi>{name}</bdi>:{" "}
       {speeds === null
-        ? "nobody walked past all of its sensors"
+        ? "nobody walked past all sensors of this line"
         : `walking ${numberText(speeds.median, locale, 2)} m/s, ${speeds.count === 1 ? "1 pass" : `${speeds.count} passes`}`}
     </p>
   );
@@ -195,7 +195,7 @@ function Proposals({ names }: { names: HomePageData["proposals"] }) {
             )}
             {instead === null ? null : (
               <>
-                , and stands in place of <bdi>{instead}</bdi>
+                , and replaces <bdi>{instead}</bdi>
               </>
             )}
           </li>

@@ -21,7 +21,7 @@ export function LatestWords(of: { latest: DeviceRow["latest"]; isPresent: boolea
     case "closed":
       return <>closed {moment}</>;
     case "heard":
-      return <>nobody seen lately</>;
+      return <>no motion lately</>;
     case "weighed":
       return (
         <>
@@ -67,8 +67,8 @@ function Doses({ doses, times }: { doses: readonly Dose[]; times: Times }) {
 export function DoseLegend() {
   return (
     <p class="dose-legend">
-      Pill boxes: {doseMarks.taken} a door moved, {doseMarks.missed} none did, {doseMarks.unknown} not known,{" "}
-      {doseMarks.due} not due yet, {doseMarks.reload} only opened while it was filled
+      Pill boxes: {doseMarks.taken} a door moved, {doseMarks.missed} no door moved, {doseMarks.unknown} not
+      known, {doseMarks.due} not due yet, {doseMarks.reload} a door moved only while the box was filled
     </p>
   );
 }
@@ -81,9 +81,9 @@ const doseMarks = { taken: "✓", late: "✓", reload: "+", due: "·", unknown: 
 const doseWords = {
   taken: "taken",
   late: "taken after midnight,",
-  reload: "opened while it was filled",
+  reload: "a door moved while it was filled",
   due: "not yet",
-  unknown: "not known, not all of the day was watched",
+  unknown: "not known, part of the day is not covered",
   missed: "missed",
 } as const;
 
@@ -129,7 +129,7 @@ export function NeedWords(of: { need: HomeNeed; times: Times; isTold: boolean; m
       const ago = durationText(times.now_ms - need.heard_ms);
       const remedy = need.battery?.low
         ? "Its battery was nearly empty: bring a new one."
-        : "See whether it hangs in its place, and change its battery.";
+        : "Check that it is in its place, and change its battery.";
       return (
         <>
           {device} has not been heard for <time title={momentTitle(need.heard_ms, times)}>{ago}</time>.{" "}
@@ -177,7 +177,7 @@ function Remedy(of: {
   return need.battery?.low ? (
     <>The battery of {device} was nearly empty: bring a new one.</>
   ) : (
-    <>See whether {device} hangs in its place, and change its battery.</>
+    <>Check that {device} is in its place, and change its battery.</>
   );
 }
 
@@ -213,12 +213,12 @@ export function conflictText({ differs, keyless }: ShownConflict): string {
 }
 
 const texts: Readonly<Record<ShownConflict["differs"], string>> = {
-  way: "came by another way",
+  way: "came by another connection",
   kind: "came as another kind of device",
   model: "came with another model",
   subtype: "came as another kind of sensor",
   key: "came with another key",
-  counter: "counts from anew",
+  counter: "started its counter again",
 };
 
 /** A conflict with its remedy: what was known and what came, since when and how often. `from`: the page whose reader may settle it here. */
@@ -234,16 +234,16 @@ export function ConflictWords({ conflict, device, times, isTold = false, from }:
         </>
       )}
       {isTold && !hasOneCause ? "Somebody may have put another device in its place. " : ""}
-      {sentence(why)} It is known since <Moment at_ms={known_ms} times={times} />; what came was refused{" "}
-      {count === 1 ? "once" : `${numberText(count, times.locale)} times`}, first{" "}
+      {sentence(why)} Lintel has known it since <Moment at_ms={known_ms} times={times} />. It refused the new
+      one {count === 1 ? "once" : `${numberText(count, times.locale)} times`}, first{" "}
       <Moment at_ms={first_ms} times={times} />
       {count === 1 ? "" : ", last "}
-      {count === 1 ? null : <Moment at_ms={last_ms} times={times} />}, and nothing of it is recorded.
+      {count === 1 ? null : <Moment at_ms={last_ms} times={times} />}, and recorded nothing of it.
       {from === undefined ? (
         <>
           {" "}
-          If it was reset or replaced, run <code>lintel items accept {address}</code> at the gateway; else{" "}
-          <code>lintel items refuse {address}</code>.
+          If it was reset or replaced, run <code>lintel items accept {address}</code> at the gateway,
+          otherwise <code>lintel items refuse {address}</code>.
         </>
       ) : (
         <form method="post" action="/walk/conflict" class="conflict">
@@ -254,7 +254,7 @@ export function ConflictWords({ conflict, device, times, isTold = false, from }:
             {hasOneCause ? "Its battery was changed" : "It was replaced"}
           </button>
           <button type="submit" name="do" value="refuse">
-            {hasOneCause ? "Go on refusing it" : "Keep the known one"}
+            {hasOneCause ? "Keep refusing it" : "Keep the known one"}
           </button>
         </form>
       )}

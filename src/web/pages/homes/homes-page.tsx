@@ -15,10 +15,10 @@ export function HomesPage(data: HomesData & FrameData) {
       <div class="homes">
         <h1>{sentence(data)}</h1>
         {homes === 0 && cut ? (
-          <p>Whoever gave you the token can say which homes it lets you see.</p>
+          <p>Ask the person who gave you the token which homes it shows.</p>
         ) : homes === 0 ? (
           <>
-            <p>A home is listed once its gateway has uploaded. At central this makes its token to do so:</p>
+            <p>A home appears here after its first upload. To make the token for it, run at central:</p>
             <p>
               <code>lintel token create NAME --scope sync --home ID</code>
             </p>
@@ -59,7 +59,7 @@ function sentence({ cut, homes, visits, locale }: HomesData & FrameData): string
 
 function remoteSentence({ remote, visits }: HomesData): string | null {
   if (remote === 0) return null;
-  return `${remote} ${visits > 0 ? "more " : ""}${remote === 1 ? "needs" : "need"} something that is done from afar.`;
+  return `${remote} ${visits > 0 ? "more " : ""}${remote === 1 ? "needs" : "need"} something that can be done remotely.`;
 }
 
 function Needy({ home, locale, now_ms }: { home: NeedyHome; locale: string; now_ms: number }) {

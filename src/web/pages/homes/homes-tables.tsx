@@ -144,7 +144,7 @@ function NightLegend() {
 const meanings: Readonly<Record<ArrivalState, string>> = {
   arrived: "arrived",
   late: "late",
-  differing: "here, and differs from the gateway",
+  differing: "differs from the gateway",
   missing: "missing",
   due: "not due yet",
   none: "before the first upload",

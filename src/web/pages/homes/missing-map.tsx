@@ -19,7 +19,7 @@ export function MissingMap(of: { map: readonly MissingRow[]; days: readonly stri
           </li>
         ))}
       </ul>
-      <p class="quiet">The higher a mark, the more of the time of a home's devices is missing on that day.</p>
+      <p class="quiet">A higher mark means that more time of the home's devices is missing on that day.</p>
       <Table
         name="Missing data"
         newest="right"

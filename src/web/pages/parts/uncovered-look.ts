@@ -2,9 +2,9 @@ import type { Uncovered, UncoveredWhy } from "../uncovered.ts";
 
 /** The kinds of nothing in words. */
 export const nothingWords: Readonly<Record<UncoveredWhy, string>> = {
-  not_listening: "nobody was listening",
+  not_listening: "Lintel was not listening",
   silent: "the device was silent",
-  doubt: "the time is in doubt",
+  doubt: "the time is uncertain",
   away: "not received yet",
   absent: "the device was not there",
 };

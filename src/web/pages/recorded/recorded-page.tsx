@@ -17,8 +17,8 @@ export function RecordedPage(data: RecordedData & FrameData) {
         ))}
         {count === 0 ? null : (
           <p>
-            Of each device it is also kept when it was last heard, how full its battery is, and how strong its
-            radio is.
+            The box also records of each device when it last heard it, how full its battery is, and how strong
+            its radio is.
           </p>
         )}
         <section>
@@ -26,9 +26,7 @@ export function RecordedPage(data: RecordedData & FrameData) {
           <ul>
             <li>No pictures and no film.</li>
             <li>No sound, and nothing that anybody says.</li>
-            <li>
-              Not who it was. The devices cannot tell people apart: guests and pets are written down too.
-            </li>
+            <li>Not who it was. The devices cannot distinguish people: they record guests and pets too.</li>
             <li>Not where you are when you leave your home.</li>
             <li>Nothing of your telephone, your television, your computer or your letters.</li>
           </ul>
@@ -39,20 +37,20 @@ export function RecordedPage(data: RecordedData & FrameData) {
         <section>
           <h2>How to have it erased</h2>
           <p>
-            You can ask for it at any time. Ask somebody of the study. They can erase what is kept of a
-            person, or of the whole home, for ever. What is sent later of those days is refused.
+            Ask somebody of the study, at any time. They can erase everything about a person, or about the
+            whole home, for ever. The study’s server then refuses later data of those days.
           </p>
           <p>
-            Copies that researchers have taken for their work, and older backups, are not reached from here:
-            ask for these as well.
+            This does not erase copies that researchers have made for their work, or older backups. Ask for
+            these as well.
           </p>
           <p class="small">
             For the study’s staff: <code>{eraseCommand(home, people)}</code>
           </p>
         </section>
         <p class="small">
-          This page says what was so on {exactText(frame.now_ms, times)}. Its times are those of {zone}.
-          Lintel {version}.
+          This page shows the state of {exactText(frame.now_ms, times)}. Its times are those of {zone}. Lintel{" "}
+          {version}.
         </p>
       </article>
     </Frame>
@@ -60,8 +58,8 @@ export function RecordedPage(data: RecordedData & FrameData) {
 }
 
 function answer(count: number, locale: string): string {
-  if (count === 0) return "No device writes anything down in this home.";
-  const devices = count === 1 ? "One device writes down" : `${numberText(count, locale)} devices write down`;
+  if (count === 0) return "No device records anything in this home.";
+  const devices = count === 1 ? "One device records" : `${numberText(count, locale)} devices record`;
   return `${devices} what happens in this home. No pictures are taken, and nothing listens to what you say.`;
 }
 
@@ -143,7 +141,7 @@ function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys
       <h2>Where it goes</h2>
       {upload === undefined ? (
         <p>
-          It is kept on the box in this home, and the box sends it nowhere.
+          The box in this home keeps it, and sends it nowhere.
           {keys.sync === 0 ? "" : " A server of the study may fetch it from the box."}
         </p>
       ) : (
@@ -174,13 +172,13 @@ function Lookers({ keys: { read, admin, sync }, locale }: { keys: KeyCounts; loc
     <section>
       <h2>Who may look</h2>
       <p>
-        Nobody without a key: a long secret word that the study gives out and can take back. These keys open
+        Only people with a key: a long secret word that the study gives out and can take back. These keys open
         what this home has recorded:
       </p>
       <ul>
         {read === 0 ? null : <li>{keyText(read)} to look, and no more</li>}
-        {admin === 0 ? null : <li>{keyText(admin)} to look, and to look after the devices</li>}
-        {sync === 0 ? null : <li>{keyText(sync)} for machines, which pass it on</li>}
+        {admin === 0 ? null : <li>{keyText(admin)} to look, and to manage the devices</li>}
+        {sync === 0 ? null : <li>{keyText(sync)} for machines, which transfer the data</li>}
       </ul>
     </section>
   );

@@ -42,7 +42,7 @@ export function Naming(data: SetupVisitProps) {
           <input name="other" maxLength={60} autocomplete="off" />
         </label>
         <label>
-          Name, where the room is not enough
+          Name, if the room is not enough
           <input
             name="name"
             maxLength={60}
@@ -50,7 +50,7 @@ export function Naming(data: SetupVisitProps) {
             defaultValue={device.named ? device.name : ""}
           />
         </label>
-        <button type="submit">Keep it</button>
+        <button type="submit">Save</button>
       </form>
       <Replacing key={`place ${device.address}`} device={device} devices={devices} />
       <NamedList devices={devices} />
@@ -72,10 +72,10 @@ function Replacing({ device, devices }: { device: SetupVisitDevice; devices: rea
   const order = alike.toSorted((one, other) => Number(other.overdue) - Number(one.overdue));
   return (
     <details class="replacing">
-      <summary>It stands in place of a broken one</summary>
+      <summary>It replaces a broken one</summary>
       <form method="post" action="/walk/replace">
         <input type="hidden" name="device" value={device.address} />
-        <p>It takes the name and the place. What either of them has told stays its own.</p>
+        <p>It takes the name and the place. Each of the two keeps its own readings.</p>
         <fieldset class="rooms">
           <legend>The broken one</legend>
           {order.map((one) => (
@@ -85,7 +85,7 @@ function Replacing({ device, devices }: { device: SetupVisitDevice; devices: rea
             </label>
           ))}
         </fieldset>
-        <button type="submit">Take its place</button>
+        <button type="submit">Replace the broken one</button>
       </form>
     </details>
   );
@@ -96,7 +96,7 @@ function NamedList({ devices }: { devices: readonly SetupVisitDevice[] }) {
   if (named.length === 0) return null;
   return (
     <>
-      <h2>Named already</h2>
+      <h2>Devices with a name</h2>
       <ul class="walk-devices">
         {named.map(({ address, name }) => (
           <li key={address} class="walk-device">
@@ -133,16 +133,16 @@ export function Line(data: SetupVisitProps) {
       <Where data={data}>measure the line</Where>
       <h1 aria-live="polite">{answerOf(data)}</h1>
       <p>
-        Curtain sensors in a row tell how fast somebody walks, if it is known how far they are from each
-        other. Measure from one end of the row, along the wall, to the middle of each sensor.
+        Curtain sensors in a row measure how fast somebody walks, if Lintel knows where each of them is.
+        Measure from one end of the row, along the wall, to the middle of each sensor.
       </p>
       {fault === null ? null : <p class="needed">{sentence(fault.why)}</p>}
       {sensors
         .filter(({ room }) => room === null)
         .map((device) => (
           <p key={device.address} class="needed">
-            Nobody has said in which room <bdi>{titleOf(device)}</bdi> is:{" "}
-            <a href={`/walk?step=name&device=${encodeURIComponent(device.address)}`}>say it</a>.
+            The room of <bdi>{titleOf(device)}</bdi> is missing:{" "}
+            <a href={`/walk?step=name&device=${encodeURIComponent(device.address)}`}>enter it</a>.
           </p>
         ))}
       {placed.length === 0 ? null : (
@@ -166,7 +166,7 @@ export function Line(data: SetupVisitProps) {
                 ))}
             </fieldset>
           ))}
-          <button type="submit">Keep the distances</button>
+          <button type="submit">Save the distances</button>
         </form>
       )}
       <ToTest data={data} measured={true} />

@@ -43,13 +43,13 @@ function Find(data: SetupVisitProps) {
       <form method="post" action="/walk/joining">
         <p>
           {opened !== null
-            ? `${openedText(opened, data)} Put a battery in one, or press its button, and wait until it stands here.`
+            ? `${openedText(opened, data)} Put a battery in one, or press its button, and wait until it appears here.`
             : joining === "waiting"
               ? "The radio is starting."
-              : "The door is closed: no device comes in."}
+              : "No new device can join now. To let devices in, tap the button."}
         </p>
         <button type="submit" name="do" value={joining === "closed" ? "open" : "close"}>
-          {joining === "closed" ? "Let devices in" : "Let no more in"}
+          {joining === "closed" ? "Let devices in" : "Stop letting devices in"}
         </button>
       </form>
       {devices.length === 0 ? null : devices.every(({ named }) => named) ? (
@@ -81,7 +81,7 @@ function Find(data: SetupVisitProps) {
           ))}
         {started.map((address) => (
           <li key={address} class="walk-device">
-            {address} is coming in…
+            {address} is joining…
           </li>
         ))}
         {devices.toReversed().map((device) => (
@@ -105,7 +105,7 @@ function Find(data: SetupVisitProps) {
 function notYet({ later, heard_ms }: SetupVisitDevice, times: Times): string {
   if (!later) return "not yet";
   const heard = heard_ms === null ? "" : ` · last heard ${momentText(heard_ms, times)}`;
-  return `tells later, when it is asked${heard}`;
+  return `reports later, when Lintel reads it${heard}`;
 }
 
 function foundText(devices: readonly SetupVisitDevice[]): string {
@@ -130,10 +130,10 @@ function Test(data: SetupVisitProps) {
       <Where data={data}>walk and test</Where>
       <h1 aria-live="polite">
         {awaited.length === 0 && devices.length > 0
-          ? "Every device has spoken."
-          : `${spoken.length} of ${spoken.length + awaited.length} have spoken.`}
+          ? "Every device was heard."
+          : `${spoken.length} of ${countText(spoken.length + awaited.length)} heard.`}
       </h1>
-      <p>Walk past each sensor, open each door once, and use each of the others.</p>
+      <p>Walk past each sensor, open each door once, and use every other device once.</p>
       <button
         type="button"
         aria-pressed={isLoud}
@@ -142,7 +142,7 @@ function Test(data: SetupVisitProps) {
           setLoud(true);
         }}
       >
-        {isLoud ? "A tone tells of each" : "Sound a tone for each"}
+        {isLoud ? "A tone sounds for each" : "Sound a tone for each"}
       </button>
       <ul class="walk-devices">
         {byRoom(devices).map((device) => {
@@ -158,7 +158,7 @@ function Test(data: SetupVisitProps) {
               </strong>
               <span>
                 {room === null ? "" : `${room} · `}
-                {has && spoke_ms !== null ? `spoke at ${clockText(spoke_ms, times)}` : notYet(device, times)}
+                {has && spoke_ms !== null ? `heard at ${clockText(spoke_ms, times)}` : notYet(device, times)}
               </span>
             </li>
           );
@@ -182,7 +182,7 @@ export function AcceptanceRecord(data: SetupVisitProps) {
       <h1>
         {isRight
           ? `${home === null ? "This home" : `Home ${home}`} is set up: ${countText(devices.length)}, all heard.`
-          : `${spoken.length} of ${countText(spoken.length + awaited.length)} spoke in the walk test${troubles.length === 0 ? "." : ", and something is to be mended."}`}
+          : `${spoken.length} of ${countText(spoken.length + awaited.length)} heard in the walk test${troubles.length === 0 ? "." : ", and something needs repair."}`}
       </h1>
       {troubles.map(({ what, remedy }) => (
         <p key={what} class="needed">
@@ -216,14 +216,14 @@ function RecordFacts(of: { data: SetupVisitProps; dateAndTime: (at_ms: number) =
         {dateAndTime(now_ms)} ({zone})
       </dd>
       <dt>Clock</dt>
-      <dd>{timeKnown ? "right" : "not known to be right yet: what is heard waits for it"}</dd>
+      <dd>{timeKnown ? "right" : "not known to be right yet: readings wait until it is"}</dd>
       <dt>Lintel</dt>
       <dd>{version}</dd>
       <dt>Upload</dt>
       <dd>
         {upload === null
           ? "none is configured: everything stays in this box"
-          : `${upload.uploaded_ms === null ? "nothing has gone up yet" : `last ${dateAndTime(upload.uploaded_ms)}`}, to ${upload.url}`}
+          : `${upload.uploaded_ms === null ? "nothing has been uploaded yet" : `last ${dateAndTime(upload.uploaded_ms)}`}, to ${upload.url}`}
       </dd>
       {lines.map(({ room, sensors, metres, fault }) => (
         <Fragment key={room}>
@@ -272,9 +272,9 @@ function DeviceTable({ data, times }: { data: SetupVisitProps; times: Times }) {
   );
 }
 
-/** When it spoke in the walk test, or when one that tells later was last heard. */
+/** When Lintel heard the device in the walk test, or last heard one that reports later. */
 function heardText(device: SetupVisitDevice, spoken: readonly SetupVisitDevice[], times: Times): string {
   const { spoke_ms, heard_ms } = device;
   if (spoken.includes(device)) return clockText(spoke_ms ?? 0, times);
-  return heard_ms === null ? "" : `tells later, heard ${momentText(heard_ms, times)}`;
+  return heard_ms === null ? "" : `reports later, heard ${momentText(heard_ms, times)}`;
 }

@@ -96,7 +96,7 @@ export function Facts({ device, times }: { device: SetupVisitDevice; times: Time
         </span>
       )}
       {what.length === 0 ? null : <span>{what.join(" · ")}</span>}
-      {named || spoke_ms === null ? null : <span>It spoke at {secondText(spoke_ms, times)}</span>}
+      {named || spoke_ms === null ? null : <span>Heard at {secondText(spoke_ms, times)}</span>}
       {replaces === null ? null : (
         <span>
           in place of <bdi>{replaces}</bdi>

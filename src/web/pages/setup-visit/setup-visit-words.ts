@@ -45,7 +45,7 @@ export function openedText(
   const left_ms = until_ms - of.now_ms;
   const left = left_ms < 60_000 ? "less than a minute" : `about ${durationText(left_ms + 30_000)}`;
   const when = of.timeKnown ? `until ${clockText(until_ms, of)}, for ${left} more` : `for ${left} more`;
-  return `Devices are let in ${when}${openers[by]}.`;
+  return `Devices can join ${when}${openers[by]}.`;
 }
 
 const openers: Readonly<Record<OpenJoining["by"], string>> = {

@@ -1,9 +1,9 @@
 /** Why somebody is not signed in, in words. */
 export const faultTexts = {
-  invalid: "This is no token that holds here: it was mistyped, revoked, or made for another server.",
-  expired: "This token has expired. Whoever gave it to you can make another one.",
-  scope: "This token is for uploads. Pages are shown to tokens that may read, or administer.",
-  ended: "You have been signed out: the token that you signed in with was revoked.",
+  invalid: "This token is not valid here: it was mistyped, revoked, or made for another server.",
+  expired: "This token has expired. Ask the person who gave it to you for another one.",
+  scope: "This token is for uploads. To see pages, use a token of scope read or admin.",
+  ended: "You have been signed out, because somebody revoked your token.",
 } as const;
 
 export type SignInFault = keyof typeof faultTexts;

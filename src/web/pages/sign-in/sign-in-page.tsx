@@ -13,7 +13,8 @@ export function SignInPage({ fault, next, other = false }: SignIn & { other?: bo
         <input type="hidden" name="next" value={next} />
         {other ? (
           <p role="status">
-            You are signed in here already. This link has another token: sign in with that one instead?
+            You are signed in here already. This link has another token. Do you want to sign in with that one
+            instead?
           </p>
         ) : null}
         <label for="token">Access token</label>
@@ -38,8 +39,8 @@ export function SignInPage({ fault, next, other = false }: SignIn & { other?: bo
           </p>
         ) : null}
         <p id="help">
-          Whoever looks after this server gives you a token, or a link that signs in by itself. They make both
-          with <code>lintel token create NAME --link</code>.
+          Ask the person who looks after this server for a token, or for a link that signs you in. They make
+          both with <code>lintel token create NAME --link</code>.
         </p>
       </form>
     </main>
