@@ -66,13 +66,13 @@ export class ControlClient {
     await this.#ask("POST", "/joining/answer", { body: text });
   }
 
-  /** Has the gateway read again who is admitted, and forget a device that was removed from the store; nothing happens where none runs. */
+  /** Lets the gateway read the admitted devices again, and forget a device that was removed from the store. Does nothing if no gateway runs. */
   async admissionsChanged({ forgotten }: { readonly forgotten?: string | undefined } = {}): Promise<void> {
     const asked = forgotten === undefined ? "" : `?${new URLSearchParams({ forgotten })}`;
     await this.#ask("POST", `/admissions${asked}`);
   }
 
-  /** Settles who claims an address; undefined where no gateway runs. */
+  /** Settles a conflict about an address; undefined if no gateway runs. */
   async settleConflict(
     address: string,
     answer: "accepted" | "refused",

@@ -21,9 +21,9 @@ import {
  *                                 &person=reads or =types somebody reads the steps, and also answers them
  *   POST   /joining/answer   the answer to the question that was asked last, as its body
  *   DELETE /joining  closes it
- *   POST   /admissions  reads again who is admitted, because a command has changed it; with ?forgotten=ADDRESS a device
+ *   POST   /admissions  reads the admitted devices again, because a command has changed them; with ?forgotten=ADDRESS a device
  *                       that it has removed from the store is forgotten here too
- *   POST   /conflicts?address=…&answer=accepted&by=…   settles who claims an address; or with answer=refused. A Conflict
+ *   POST   /conflicts?address=…&answer=accepted&by=…   settles a conflict about an address; or with answer=refused. A Conflict
  *
  * A fault is `{"what","remedy"}` with status 409, or a line of its own where there has been one: `{"state":"refused",…}`.
  */
@@ -50,7 +50,7 @@ export function startControl(options: {
     "/conflicts": { POST: answered((request) => settleConflict(options.identities, request)) },
     "/admissions": {
       POST: answered(async (request) => {
-        // First: what it still says is not heard any more, and does not make it known again.
+        // First of all, so that a late message of the device does not make it known again.
         await options.admission.load();
         const forgotten = new URL(request.url).searchParams.get("forgotten");
         if (forgotten !== null) await options.identities.forget(forgotten);

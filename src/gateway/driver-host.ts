@@ -28,7 +28,7 @@ export function hostOf(options: {
   const directory = join(config.data, "drivers", name);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const own = (cursor?: BufferCursor) => cursor && { ...cursor, name: `${name} ${cursor.name}` };
-  // What its address and kind say: whatever a driver forgets to ask, no other device gets into an item by it.
+  // Checks address and kind here, so that a driver that forgets a check lets no other device into an item.
   const isOther = ({ kind, address }: Device, adds: boolean) =>
     address !== "" && identities.identify({ device: { kind, address } }, name, { adds }) === "conflict";
   const refused = async ({ address }: Device) => {

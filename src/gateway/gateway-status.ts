@@ -168,7 +168,7 @@ export async function describeGateway(options: {
   readonly timezone: string;
   /** How many strangers the gateway hears, where it runs. */
   readonly strangers?: number | undefined;
-  /** The machine as the running gateway sees it; absent: it is asked now. */
+  /** The machine as the running gateway sees it; absent: read now. */
   readonly machine?: MachineHealth | undefined;
   /** Of its updates, where it updates itself. */
   readonly update?: UpdateReport | undefined;

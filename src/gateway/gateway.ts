@@ -42,7 +42,7 @@ export interface RunningGateway {
   readonly dashboard: string;
   readonly store: GatewayStore;
   status(): Promise<GatewayStatus>;
-  /** Resolves once the store's writer has answered; never, where it hangs. */
+  /** Resolves when the store's writer has answered; never if the writer hangs. */
   alive(): Promise<void>;
   /** Stops in the reverse order of starting; all accepted readings are on disk when it resolves. */
   stop(): Promise<void>;

@@ -37,7 +37,7 @@ export class Admission {
     this.#options = options;
   }
 
-  /** Reads who is known, and again now and then until `stop`. Rejects with an OperatorError. */
+  /** Reads the known devices now, and again from time to time until `stop`. Rejects with an OperatorError. */
   async start(): Promise<void> {
     await this.load();
     this.#reloadLater();
@@ -48,7 +48,7 @@ export class Admission {
     this.#cancelReload();
   }
 
-  /** Reads who is known; to be called where another process has just changed that. Rejects with an OperatorError. */
+  /** Reads the known devices. Call it after another process has changed them. Rejects with an OperatorError. */
   load(): Promise<void> {
     // One after the other: what was read first must not count last.
     const loaded = this.#loaded.then(() => this.#read());
@@ -87,7 +87,7 @@ export class Admission {
     this.#joined = 0;
   }
 
-  /** Those who were heard and not listened to, the one heard last first. */
+  /** Devices that were heard and not admitted, the last heard first. */
   strangers(): Stranger[] {
     const { unix_ms } = this.#options.clock.now();
     return this.#strangers.list(unix_ms).filter(({ device }) => !this.#isKnown(device));
@@ -118,7 +118,7 @@ export class Admission {
     return true;
   }
 
-  /** Has the store keep who was let in; what fails is tried again with the next reload. */
+  /** Stores the admitted devices. The next reload tries again after a failure. */
   async #keep(): Promise<void> {
     if (this.#keeping) return;
     this.#keeping = true;

@@ -32,7 +32,7 @@ export class Dating {
     this.#release_max = options.release_max;
   }
 
-  /** How many readings, and whatever else has a time, wait on disk for it. */
+  /** Number of readings and other dated facts that wait on disk for the time. */
   get waiting(): number {
     return this.#waiting;
   }

@@ -104,7 +104,7 @@ export class Identities {
     return conflict;
   }
 
-  /** Forgets who is known under an address, and who claims it: the device may come back as a new one. */
+  /** Forgets the known device of an address, and any conflict about it. The device may come back as a new one. */
   async forget(address: string): Promise<void> {
     this.#count -= this.#known.get(address)?.length ?? 0;
     this.#known.delete(address);

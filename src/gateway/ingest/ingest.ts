@@ -70,7 +70,7 @@ export class Ingest {
   /**
    * Resolves once the reading is on disk. Rejects with an OperatorError, after counting and saying so, when it
    * is not a possible reading of its series and device, or when the queue is full. `cursor` is committed with it;
-   * `listener` is who heard it.
+   * `listener` is the name of the driver that heard it.
    */
   accept(reading: Reading, cursor?: BufferCursor, listener?: string): Promise<void> {
     const now = this.#clock.now();
@@ -117,7 +117,7 @@ export class Ingest {
     return this.#put({ fact: { gap }, monotonic_ms, cursor }, fault, "the gap is left out");
   }
 
-  /** Notes that who bears this name hears its devices now: to be told several times a minute. */
+  /** Notes that the driver of this name hears its devices now. Call it several times a minute. */
   listening(listener: string): void {
     if (this.#closed) return;
     this.#notes.listening(listener);
@@ -186,7 +186,7 @@ export class Ingest {
     return pause === "interval" && this.#queue.length >= this.#group_max ? "none" : pause;
   }
 
-  /** One commit of the oldest group and all notes, after whatever has waited for the time. Never rejects. */
+  /** Commits the oldest group and all notes, after the readings that waited for the time. Never rejects. */
   async #commit(): Promise<Pause> {
     const group = this.#queue.slice(0, this.#group_max);
     const notes = this.#notes.take();

@@ -67,7 +67,7 @@ export class NoteBook {
       this.#facts.set(kindAndAddress(device), kept);
   }
 
-  /** Notes that who bears this name hears its devices now. */
+  /** Notes that the driver of this name hears its devices now. */
   listening(listener: string): void {
     const { unix_ms, monotonic_ms } = this.#options.clock.now();
     this.#putSpan({ fact: { listening: { listener, from_ms: unix_ms, to_ms: unix_ms } }, monotonic_ms });
@@ -167,11 +167,11 @@ const states_max = 5_000;
 const names_max = 200;
 /** Of one listener between two commits; a driver that comes and goes oftener is not worth more rows. */
 const spans_max = 100;
-/** Listeners are asked several times in it. */
+/** The note book checks each listener several times in it. */
 const continuous_max_ms = 60_000;
 
 /**
- * Tells every 15 s who is listening, so that coverage can say when nobody was. `listeners` are the names of the drivers
+ * Notes every 15 s which drivers listen, so that coverage can say when none did. `listeners` are the names of the drivers
  * that hear their devices now; the gateway itself always does. Answers the end of it, which tells once more, so that a
  * clean end is known to the second.
  */

@@ -19,9 +19,9 @@ export type JoiningStep =
   | { readonly state: "started"; readonly address: string }
   /** Six digits that the person is to type at the device. */
   | { readonly state: "reads"; readonly address: string; readonly digits: string }
-  /** The person is asked for the six digits that the device shows: the answer is these. */
+  /** Asks the person for the six digits that the device shows. The answer is these digits. */
   | { readonly state: "types"; readonly address: string }
-  /** The person is asked whether the device shows these six digits: the answer is `yes`, or anything else for no. */
+  /** Asks the person whether the device shows these six digits. The answer is `yes`, or anything else for no. */
   | { readonly state: "compares"; readonly address: string; readonly digits: string }
   | {
       readonly state: "joined";
@@ -35,12 +35,12 @@ export type JoiningStep =
   | { readonly state: "failed"; readonly address: string; readonly reason: string; readonly remedy: string }
   | { readonly state: "closed"; readonly joined: number; readonly failed: number };
 
-/** Abilities of the one who opened joining: to read what devices want to be told, and also to type. */
+/** Abilities of the person who opened joining: to read digits, and perhaps to type them. */
 export type PairingAbility = "reads" | "types";
 
 export type JoiningChange = "opened" | "joined" | "closed";
 
-/** The fault of whoever opens joining while somebody else does. */
+/** Thrown to a caller that opens joining while another caller has opened it. */
 export const openAlready = "joining is open already";
 
 /** The longest time that Zigbee's own timer can hold. */
@@ -183,7 +183,7 @@ export class Joining {
     answered(text);
   }
 
-  /** The one who opened joining, as drivers ask them. */
+  /** The person who opened joining, for questions of drivers. */
   #personAt(opening: JoiningUnderWay, ability: PairingAbility): PairingPerson {
     const ask = (step: JoiningStep) => this.#ask(opening, step);
     return {
@@ -225,7 +225,7 @@ export class Joining {
     opening.report({ state: "closed", joined: opening.joined, failed: opening.failed });
   }
 
-  /** Waits until no driver is starting any more, `start_wait_max_ms` at most, or until the opening is closed. */
+  /** Waits until all drivers have started, `start_wait_max_ms` at most, or until joining closes. */
   async #started(drivers: readonly AttachedDriver[], opening: JoiningUnderWay): Promise<void> {
     const starting = () => drivers.filter((driver) => driver.status().state === "starting");
     const names = starting().map(({ name }) => name);

@@ -63,7 +63,7 @@ export class SetupVisit {
     return this.#clock.now().quality === clockQuality.synchronised;
   }
 
-  /** Lets devices in, where nobody else does already; whatever hinders that is in the state then. */
+  /** Lets devices in, unless somebody else already does. The state has the reason if that fails. */
   open(): void {
     if (this.#joining.state !== "closed") return;
     this.#become({ started: [], failed: [], problem: null });

@@ -26,7 +26,7 @@ import { requestOnce, type Wording } from "../../web/client/http-request.ts";
 import { Refused, Release, repositoryAddress, targetPathOf } from "./releases.ts";
 
 /**
- * The releases of every ring, each signed by who may sign for it.
+ * The releases of every ring, each with the signatures of its role.
  *
  * @param trusted.directory where what was verified last is kept, so that no older list is taken after it
  * @param trusted.root `release-root.json` of the release that runs: who signs for the programme
@@ -122,7 +122,7 @@ function releasesIn(working: string, ring: number): Release[] {
   });
 }
 
-/** Fetches signed metadata within the bounds that are asked for, and remembers what could not be fetched. */
+/** Fetches signed metadata within the given bounds, and remembers files that it could not fetch. */
 class MetadataFetcher implements Fetcher {
   readonly base: string;
   readonly #source: ReleaseSource;
@@ -138,7 +138,7 @@ class MetadataFetcher implements Fetcher {
     try {
       return Buffer.from(await fetchSmall(this.#source, url, bytes_max));
     } catch (thrown) {
-      // The next root is asked for until there is none.
+      // Fetch the next root until there is no further one.
       if (/\/\d+\.root\.json$/.test(url) && /answers 40[34]/.test(messageOf(thrown)))
         throw new DownloadHTTPError("there is no newer root", 404);
       if (thrown instanceof OperatorError) this.fault = thrown;
@@ -193,7 +193,7 @@ const rings_max = 32;
 export interface ReleaseSource {
   /** The address of the repository. */
   readonly manifest: string;
-  /** The certificate of a server that no authority vouches for, in PEM. */
+  /** The server's own certificate, if no authority certifies it, in PEM. */
   readonly certificate?: string | undefined;
   readonly clock: Clock;
   readonly stop: AbortSignal;

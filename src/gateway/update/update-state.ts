@@ -20,7 +20,7 @@ const Page = Type.Object({ path: text, records: Type.Array(Type.String({ maxLeng
 /** Facts that held before the switch, and have to hold again. */
 export const Baseline = Type.Object(
   {
-    /** Items that are heard within every trial, whatever happens in the home, as `kind name`. */
+    /** Items that send within every trial even if nothing happens in the home, as `kind name`. */
     heard: Type.Array(text),
     /** Drivers that heard their device. */
     drivers: Type.Array(text),
@@ -75,7 +75,7 @@ export function readState(directory: string): UpdateState {
   return Value.Check(UpdateState, found) ? found : { format: "lintel update 1", refusals: [] };
 }
 
-/** The part of the state that central is told. */
+/** The part of the state that goes to central. */
 export function updateReportOf(directory: string, ring: number): UpdateReport {
   const { confirmed, trial, waiting, refusals } = readState(directory);
   return {

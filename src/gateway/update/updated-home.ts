@@ -133,7 +133,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** The service of the gateway, under whatever starts it with the machine and again when it ends. */
+/** The service of the gateway, under a service manager that starts it at boot and after each end. */
 export interface Service {
   /** How it is. */
   state(): Promise<ServiceState>;

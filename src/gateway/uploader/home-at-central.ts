@@ -202,7 +202,7 @@ function goneFrom(before: RecordsDocument, now: RecordsDocument): ImportedRecord
   });
 }
 
-/** Items that are not in the document any more are not in this home any more, wherever else they are. */
+/** Removes items from this home that the document no longer has, even if they are in another home now. */
 async function releaseItems(store: UploadStore, gone: readonly ImportedRecord[]): Promise<void> {
   const itemids = gone.flatMap(({ type, record }) => (type === "items" ? [Number(record["itemid"])] : []));
   if (itemids.length === 0) return;

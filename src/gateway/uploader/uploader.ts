@@ -69,7 +69,7 @@ export async function uploadFrom(
           });
         },
         homeFiles,
-        // A time that comes in the open is as good as that of any time server.
+        // A time over plain HTTP is as trustworthy as the time of any time server.
         onCentralTime: target.url.startsWith("https:") ? (unix_ms) => clock.confirm(unix_ms) : undefined,
         takeHomeRecords: (document) => takeHomeRecords({ store, directory: data, document }),
         onProgress,

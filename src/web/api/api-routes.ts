@@ -87,7 +87,7 @@ export function documents(versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>
     const contract = () => contractOf(version, endpoints);
     const forPrograms = madeOnce(() => JSON.stringify(contract()));
     const forPeople = madeOnce(() => pageOf(contract(), anyOrigin));
-    // Who opens the address that a server prints is led to what explains it.
+    // The address that a server prints leads to the page that explains it.
     app.get(
       `/v${version}`,
       () => new Response(null, { status: 303, headers: { Location: `/v${version}/docs` } }),

@@ -70,7 +70,7 @@ export class PageCache {
     return this.#send(page, { mark, success, request });
   }
 
-  /** A page is compressed at most once for as long as it is kept. */
+  /** Compresses a page at most once as long as the cache has it. */
   #send(
     page: EncodedAnswer,
     { mark, success, request }: { mark: string; success: Success; request: Request },

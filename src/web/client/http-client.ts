@@ -56,7 +56,7 @@ export interface ClientOptions {
   readonly interface: string;
   /** A token that the server has made. */
   readonly token: string;
-  /** The certificate of a server that no authority vouches for, in PEM. */
+  /** The server's own certificate, if no authority certifies it, in PEM. */
   readonly certificate?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string | undefined>>;

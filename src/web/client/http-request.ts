@@ -110,7 +110,7 @@ export interface RequestOptions {
   readonly limiter?: RateLimiter;
   /** Ends the request; the call rejects with the signal's reason. */
   readonly stop: AbortSignal;
-  /** The certificate of a server that no authority vouches for, in PEM. */
+  /** The server's own certificate, if no authority certifies it, in PEM. */
   readonly certificate?: string;
   /** From the end of a request to the first word of the answer, milliseconds. */
   readonly answer_ms_max: number;
@@ -273,7 +273,7 @@ function tooLarge({ url }: Response, { answer_bytes_max, wording }: RequestOptio
   );
 }
 
-/** Bun reads no more than 16 KiB of them. */
+/** Bun reads at most 16 KiB of them. */
 function headersTooLarge({ origin, pathname }: URL, { kind, url_setting }: Wording): OperatorError {
   return new OperatorError(
     `the answer to ${origin}${pathname} has more headers than are read`,

@@ -10,7 +10,7 @@ import {
   openMetricsType,
 } from "./openmetrics.ts";
 
-/** Serves metrics at `/metrics`, to holders of read or admin tokens. `collect` is asked each time. */
+/** Serves metrics at `/metrics`, to holders of read or admin tokens. Each request calls `collect`. */
 export function metricsApp(collect: () => Promise<readonly Family[]>) {
   return new Elysia({ name: "metrics", prefix: "/metrics" }).use(access).get(
     "",

@@ -90,7 +90,7 @@ export class Live {
   }
 }
 
-/** One page as one token sees it, and who looks at it. */
+/** One page as one token sees it, and its readers. */
 class Channel {
   /** With what to do when one leaves. */
   readonly readers = new Map<Reader, () => void>();
@@ -117,7 +117,7 @@ class Channel {
     for (const leave of [...this.readers.values()]) leave();
   }
 
-  /** Sends the data to who has not got it as it is now. */
+  /** Sends the present data to readers that do not have it. */
   async tell(changesOf: () => number | undefined, now_ms: number): Promise<void> {
     try {
       const changes = changesOf();
@@ -142,12 +142,12 @@ class Channel {
     }
   }
 
-  /** Readers who have not the data as it was last found, and have taken all that they were sent. */
+  /** Readers that lack the newest data, and have accepted everything sent so far. */
   #behind(): Reader[] {
     return [...this.readers.keys()].filter(({ isBehind, isReady }) => isBehind && isReady);
   }
 
-  /** Keeps the connections of those who were sent nothing for a while. Whoever takes nothing for long has gone, or comes again. */
+  /** Sends something to idle connections, so that they stay open. A browser that accepts nothing for long has gone, or reconnects. */
   #keep(now_ms: number): void {
     for (const [reader, leave] of [...this.readers]) {
       const silent_ms = now_ms - reader.sent_ms;
@@ -157,7 +157,7 @@ class Channel {
   }
 }
 
-/** One browser. At most one message waits for it: who is slow is sent the data as it is by then, and nothing of what was in between. */
+/** One browser. At most one message waits for it: a slow browser gets the data of the moment when it can accept them, and nothing in between. */
 class Reader {
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;
   /** It has not been sent the data as it was last found. */
@@ -192,7 +192,7 @@ class Reader {
   }
 }
 
-/** Tells data from other data, whatever the time is. */
+/** A digest of data that does not depend on the time. */
 function digestOf(found: Found): bigint {
   return Bun.hash.xxHash64(JSON.stringify({ ...found, now_ms: 0 }));
 }

@@ -12,7 +12,7 @@ import { showSetupVisit } from "./setup-visit/setup-visit-data.ts";
 import type { SignIn } from "./sign-in/sign-in-faults.ts";
 import { type Asked, type PageName, paths, type Show, type ShownPage } from "./site.ts";
 
-/** A page with its data in it, for who is signed in. */
+/** A page with its data, for a signed-in reader. */
 export async function pageText(name: PageName, asked: Asked): Promise<string> {
   return documentText({ name, ...(await shownOf(name, asked)) });
 }

@@ -18,8 +18,8 @@ import { type SignIn, type SignInFault, signInFaults } from "./sign-in/sign-in-f
 import { type Asked, pathsOf, type Site } from "./site.ts";
 
 /**
- * The pages for people, at `/` of either role. What makes them is loaded when somebody first asks for one: a gateway that nobody looks at keeps none of it
- * in memory.
+ * The pages for people, at `/` of either role. The first request loads their modules, so a gateway whose pages nobody opens does not have them in
+ * memory.
  */
 export function dashboardApp(site: Site) {
   const refusalPage: MakeRefusalPage = async (refusal) => ({
@@ -132,7 +132,7 @@ function pageRoutes(site: Site, signedIn: SignedIn) {
       `/live${path === "/" ? "" : path}`,
       async ({ ask, asked: { token, locale }, budget, clock, request, server, spend }) => {
         const { shownOf } = await pageMaker();
-        // The token is asked for each time: a stream ends with it.
+        // Check the token each time, because a stream ends with its token.
         const find = async () => (await shownOf(name, await ask())).data;
         const caller = { request, address: addressOf(request, server), token };
         live ??= new Live({ clock, changes: () => changesOf(site) });
@@ -152,7 +152,7 @@ function pageRoutes(site: Site, signedIn: SignedIn) {
   return app;
 }
 
-/** Of the store, and of what its pages show besides. */
+/** Changes of the store, and of the set-up visit that pages show too. */
 function changesOf({ store, walk }: Site): number | undefined {
   const changes = store.changes();
   return changes === undefined ? undefined : changes + (walk?.changes ?? 0);
@@ -257,7 +257,7 @@ async function ownForm(request: Request, clock: Clock): Promise<URLSearchParams>
   return new URLSearchParams(new TextDecoder().decode(bytes));
 }
 
-/** Sends who has no session to the way in, and from there back again. One that no longer holds is ended, and it is said why. */
+/** Sends a browser without a session to the sign-in page, and from there back. Ends a session whose token is no longer valid, with the reason. */
 function toSignIn(request: Request, code: number): Response {
   const { pathname, search } = new URL(request.url);
   const query = new URLSearchParams();
@@ -267,7 +267,7 @@ function toSignIn(request: Request, code: number): Response {
   return seeOther(`/sign-in?${query}`, endedCookies(request));
 }
 
-/** A file that pages load, compressed for who takes that. */
+/** A file that pages load, compressed if the browser accepts that. */
 async function assetAt(request: Request): Promise<Response> {
   const { assets } = await import("./page-assets.ts");
   const { pathname } = new URL(request.url);
@@ -288,7 +288,7 @@ function page(request: Request, text: string, status = 200): Response {
   return textResponse(text, coding, pageHeaders, status);
 }
 
-/** A path of this server to go on to after signing in: nothing that leads elsewhere. */
+/** A path of this server to open after signing in; never an address of another server. */
 function nextIn(next: string | null): string {
   return next !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : "/";
 }
@@ -307,7 +307,7 @@ const faultsByCode: ReadonlyMap<number, SignInFault> = new Map([
 
 const formBounds = { bytes_max: 4_096, limit_ms: 10_000 };
 
-/** A page runs this server's script alone, and asks nobody else. Nothing of it is kept by caches in between. */
+/** A page runs only this server's script, and loads nothing from other servers. Caches in between store nothing of it. */
 export const pageHeaders = {
   "Content-Type": "text/html; charset=utf-8",
   "Cache-Control": "no-store",

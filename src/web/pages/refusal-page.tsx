@@ -1,4 +1,4 @@
-/** Says why something cannot be shown, and what to do. */
+/** The page of an error: its reason, and its remedy. */
 export function RefusalPage({ status, message, retry_s, busy = false }: RefusalData) {
   return (
     <main class="refusal">
@@ -17,9 +17,9 @@ interface RefusalData {
   readonly status: number;
   /** The words of the error, without a stop at its end. */
   readonly message: string;
-  /** Seconds after which it may be asked again. */
+  /** Seconds after which the browser may try again. */
   readonly retry_s?: number;
-  /** Too much is under way. */
+  /** The server has too many requests. */
   readonly busy?: boolean;
 }
 

@@ -9,7 +9,7 @@ import type { Store, Token } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import type { CostName } from "../server/request-costs.ts";
 
-/** A server as its pages know it: its store, and what no store knows. */
+/** Data sources of pages: the store, and facts that no store has. */
 export interface Site {
   readonly role: "gateway" | "central";
   readonly store: Store;
@@ -22,7 +22,7 @@ export interface Site {
   zoneOf(home: number | undefined): Promise<string>;
   /** At central all homes together. */
   readonly fleet?: Fleet;
-  /** Where the readings of a home go; absent: they stay here, and nothing else is known. */
+  /** Where the readings of a home go; absent: they stay here. */
   keepingOf?(home: number | undefined): Promise<Keeping>;
   /** Faults of the box itself or of its way to central that somebody should mend, worst first; absent: none is known. */
   troublesOf?(home: number | undefined): Promise<readonly Trouble[]>;

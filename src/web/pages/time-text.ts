@@ -14,7 +14,7 @@ function inForm(options: Intl.DateTimeFormatOptions): (at_ms: number, times: Tim
 /** Time of day: `07:14`. */
 export const clockText = inForm({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
-/** Time of day for what has just happened: `07:14:05`. */
+/** Time of day of a recent moment, with seconds: `07:14:05`. */
 export const secondText = inForm({ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
 /** Date: `Tuesday 3 November`. */
@@ -40,7 +40,7 @@ export function calendarText(date: string, locale: string): string {
 /** Day of the week: `Tuesday`. */
 export const weekdayText = inForm({ weekday: "long" });
 
-/** Everything there is to say of a moment, for who wants it exactly: `Tuesday 3 November 2026, 07:14:09 GMT-8`. */
+/** Date, time, seconds and time zone of a moment: `Tuesday 3 November 2026, 07:14:09 GMT-8`. */
 export const exactText = inForm({
   weekday: "long",
   day: "numeric",
@@ -70,7 +70,7 @@ export function preciseText(at_ms: number, times: Times): string {
   return written(at_ms, times, { ...date, ...preciseClock, timeZoneName: "longOffset" });
 }
 
-/** A past moment as somebody would say it on that day: `11:02`, `yesterday 21:10`, `Saturday 21:10`, `Tuesday 3 November`. */
+/** A past moment in words of the present day: `11:02`, `yesterday 21:10`, `Saturday 21:10`, `Tuesday 3 November`. */
 export function momentText(at_ms: number, times: Times): string {
   const days = daysBack(at_ms, times);
   if (days === 0) return clockText(at_ms, times);
@@ -79,7 +79,7 @@ export function momentText(at_ms: number, times: Times): string {
   return dateText(at_ms, times);
 }
 
-/** The day of a past moment as somebody would say it: `today`, `yesterday`, `Sunday`, `Tuesday 3 November`. */
+/** The day of a past moment in words: `today`, `yesterday`, `Sunday`, `Tuesday 3 November`. */
 export function dayText(at_ms: number, times: Times): string {
   const days = daysBack(at_ms, times);
   if (days === 0) return "today";
@@ -100,7 +100,7 @@ export function durationText(length_ms: number): string {
   return `${count} ${name}${count === 1 ? "" : "s"}`;
 }
 
-/** A number with its digits grouped as the language has it. */
+/** A number with digits grouped by the rules of the language. */
 export function numberText(value: number, locale: string, digits = 0): string {
   return formerOf(`${locale} ${digits}`, () => {
     const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };

@@ -55,7 +55,7 @@ interface Account {
   held: number;
   working: number;
   waiting: number;
-  /** The number of its last turn: who has the lowest is next. */
+  /** The number of its last turn. The caller with the lowest number is next. */
   last: number;
   /** Requests that it may begin at once, as of a moment, monotonic. */
   left: number;
@@ -149,7 +149,7 @@ class Queue {
     this.#look();
   }
 
-  /** Gives the next turns, after whatever else has come meanwhile was read: readings are stamped and requests taken in between. */
+  /** Gives the next turns after the event loop has handled other input, so that readings get their stamps and requests arrive in between. */
   #look(): void {
     if (this.#isLooking || this.#waiting.size === 0) return;
     this.#isLooking = true;
@@ -162,7 +162,7 @@ class Queue {
     });
   }
 
-  /** Of those who may begin the one whose token had a turn longest ago, and of those the first to come. */
+  /** The waiting request that may begin and whose token had its last turn longest ago; of several, the first to come. */
   #next(): Waiting | undefined {
     let found: Waiting | undefined;
     for (const one of this.#waiting)
@@ -170,7 +170,7 @@ class Queue {
     return found;
   }
 
-  /** Nobody waits who could begin now and had a turn longer ago. */
+  /** Whether no waiting request could begin now whose last turn was longer ago. */
   #isFirst(one: Accounts): boolean {
     const next = this.#waiting.size === 0 ? undefined : this.#next();
     return next === undefined || lastOf(one) < lastOf(next);
@@ -212,7 +212,7 @@ class Queue {
     }
   }
 
-  /** 429 where the caller itself has what keeps it from a turn, 503 where others have. */
+  /** 429 if the caller's own requests prevent a turn, 503 if those of others do. */
   #refusal({ both }: Accounts): HttpError {
     const isOwn = both.some(({ held, waiting }) => held + waiting > 0);
     const before = Math.max(1, ...both.map(({ waiting }) => waiting));

@@ -14,7 +14,7 @@ export type MakeRefusalPage = (refusal: RequestRefusal) => Promise<RefusalPage>;
 export interface RequestRefusal {
   readonly status: number;
   readonly message: string;
-  /** Seconds after which it may be asked again. */
+  /** Seconds after which the browser may try again. */
   readonly retry_s?: number;
   /** Too much is under way: the same request will do in a while. */
   readonly busy: boolean;

@@ -39,7 +39,7 @@ export interface HttpServer {
   connectionsClosed(): number;
   /** Requests that were refused since the start because too much was under way. */
   requestsRefused(): number;
-  /** Takes no more requests, lets those under way finish within `stop_ms`, and keeps when tokens were used. */
+  /** Accepts no more requests, lets running ones finish within `stop_ms`, and stores when tokens were used. */
   stop(): Promise<void>;
 }
 
@@ -119,7 +119,7 @@ export async function startServer(
   const logOf = new Map(apps.map(({ config: { name = "" } }) => [name, options.log.named(name)]));
   const refuse: Refuse = async (thrown, request) => {
     const app = appAt(apps, request.path);
-    // Whoever asks again at once, whatever is answered, would keep the server busy with refusals.
+    // A client that repeats refused requests at once would keep the server busy with refusals.
     if (thrown instanceof HttpError && thrown.body.code === errorTable.budget_spent.code)
       await new Promise<void>((resolve) => clock.after(refusal_ms, resolve));
     const appLog = logOf.get(app?.config.name ?? "") ?? log;
@@ -242,7 +242,7 @@ async function asPage(
 
 /** A refusal beyond the budget of a caller is answered after this time; it says to come back later still. */
 const refusal_ms = 1_000;
-/** Pages of refusals that were made already: whoever asks a thousand times a second for what is refused has none made. */
+/** Refusal pages that were already made, so that a thousand refused requests a second do not make a thousand pages. */
 const refusal_pages_bytes_max = 200_000;
 
 async function stop(options: {

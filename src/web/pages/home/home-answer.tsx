@@ -7,7 +7,7 @@ import { conflictText, headOf } from "./home-words.tsx";
 
 type Answered = Pick<HomePageData, "needs" | "devices" | "isWhole"> & { readonly times: Times };
 
-/** The answer to what a reader wants to know first: whether everything was heard, and what is to be done. */
+/** The first sentence of the page: whether all devices were heard, and what to do. */
 export function Answer({ needs, devices: all, isWhole, times }: Answered) {
   const devices = all.filter(({ replaced }) => replaced === null).length;
   if (devices === 0 && !isWhole) return <>Your token shows nothing of this home.</>;
@@ -86,7 +86,7 @@ function lowered(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Days of the week on which a pill box was not opened, beside the one that is a thing to do: they are over, and known. */
+/** Other weekdays on which a pill box was not opened. They are past, so they are no task. */
 function Missed(given: { devices: readonly DeviceRow[]; times: Times; besides?: HomeNeed }) {
   const { devices, times, besides } = given;
   return devices.flatMap((row) => {

@@ -28,7 +28,7 @@ import { type HomeNeed, needsOf, toBring, whyOf } from "./home-needs.ts";
 import type { StripContent } from "./strip-data.ts";
 import { isSpanName, type TimeWindow, windowAt } from "./strip-window.ts";
 
-/** A home: what needs somebody, and every device. */
+/** A home: its tasks, and every device. */
 export interface HomePageData {
   readonly home: number | null;
   readonly zone: string;
@@ -56,7 +56,7 @@ export interface WalkingRow {
   readonly speeds: Quartiles | null;
 }
 
-/** A home: every device, what it tells, and what needs somebody. */
+/** A home: every device with its readings, and the tasks. */
 export const showHome: Show<HomePageData> = async (asked) => {
   const { site, store, query, now_ms, locale } = asked;
   const home = await homeOf(asked);
@@ -94,7 +94,7 @@ export const showHome: Show<HomePageData> = async (asked) => {
     sightings.set(found.row.name, found.sightings);
   }
   const walking = walkingRows(lines, sightings);
-  // Faults of the box are told to those who may see its home.
+  // Only readers who may see the home see faults of its box.
   const ownTroubles = async () => [
     ...(await troublesOf(site, { home, sent, times: { locale, zone, now_ms } })),
     ...(await zoneTroubles(store, { home, zone, told: sent ? sent.timezone : null })),

@@ -4,7 +4,7 @@ import type { ShownConflict } from "../shown-devices.ts";
 import type { Trouble } from "../site.ts";
 import type { Battery, DeviceRow } from "./home-devices.ts";
 
-/** Something that somebody should look after. */
+/** A task for a person. */
 export type HomeNeed =
   | { readonly type: "trouble"; readonly what: string; readonly remedy: string | null }
   | ({ readonly type: "conflict" } & ShownConflict)
@@ -19,7 +19,7 @@ export interface NamedDevice {
   readonly title: string;
 }
 
-/** Needs of a home, worst first: without its box nothing is heard, what claims to be a device may be an attack, and a silent device records nothing. */
+/** Needs of a home, worst first. Faults of the box come first, then conflicts, which may be attacks, then silent devices, which record nothing. */
 export function needsOf(
   troubles: readonly Trouble[],
   all: readonly DeviceRow[],

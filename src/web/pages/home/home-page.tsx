@@ -177,7 +177,7 @@ function Walking({ line: { name, speeds }, locale }: { line: WalkingRow; locale:
   );
 }
 
-/** Names of things in the words of those who stood there, for whoever keeps the inventory. */
+/** Names that people gave to devices in the home, for the editor of the inventory. */
 function Proposals({ names }: { names: HomePageData["proposals"] }) {
   if (names.length === 0) return null;
   return (
@@ -205,7 +205,7 @@ function Proposals({ names }: { names: HomePageData["proposals"] }) {
   );
 }
 
-/** Devices by room where rooms are given, and else under what they are, in the order in which a day is told. */
+/** Devices by room if they have one, else by kind, in a fixed order. */
 export function groupsOf(devices: readonly DeviceRow[]): { title: string; rows: DeviceRow[] }[] {
   const inRooms = Map.groupBy(
     devices.filter(({ room }) => room !== null),

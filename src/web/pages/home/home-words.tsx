@@ -63,7 +63,7 @@ function Doses({ doses, times }: { doses: readonly Dose[]; times: Times }) {
   );
 }
 
-/** How the days of a pill box are marked, in one line. */
+/** The marks of a pill box's days, in one line. */
 export function DoseLegend() {
   return (
     <p class="dose-legend">
@@ -104,7 +104,7 @@ export function signalText(linkquality: number): string {
 const strong = 100;
 const enough = 40;
 
-/** A need with its remedy; of one that the answer has told already, its remedy alone. Who may set up the home can act here. */
+/** A need with its remedy; only the remedy if the heading already has the need. A reader who may set up the home can act here. */
 export function NeedWords(of: { need: HomeNeed; times: Times; isTold: boolean; maySetUp: boolean }) {
   const { need, times, isTold, maySetUp } = of;
   if (need.type === "trouble") {
@@ -155,7 +155,7 @@ export function NeedWords(of: { need: HomeNeed; times: Times; isTold: boolean; m
   }
 }
 
-/** A fault as far as its first colon, or its end. */
+/** A fault up to its first colon, or to its end. */
 export function headOf(what: string): string {
   return what.replace(/(: .*|\.)$/s, "");
 }
@@ -200,14 +200,14 @@ function Unheard({ devices }: { devices: readonly NamedDevice[] }) {
   );
 }
 
-/** Devices that are named of those that were never heard; where there are more, it is a new home, and they stand below. */
+/** Most unheard devices that the page names. With more of them the home is new, and the page lists them below. */
 const unheardNamed_max = 5;
 
 function momentTitle(at_ms: number, times: Times): string {
   return `last heard ${dayText(at_ms, times)} ${clockText(at_ms, times)}`;
 }
 
-/** The claim to be a known device, behind its name. */
+/** Words that follow the name of a device in conflict. */
 export function conflictText({ differs, keyless }: ShownConflict): string {
   return differs === "key" && keyless ? "came without its key" : texts[differs];
 }
@@ -267,7 +267,7 @@ interface ConflictShown {
   /** Its name, as the page shows it. */
   readonly device: ComponentChildren;
   readonly times: Times;
-  /** The first sentence stands elsewhere already. */
+  /** Another part of the page already has the first sentence. */
   readonly isTold?: boolean;
   readonly from: "home" | "walk" | undefined;
 }

@@ -75,7 +75,7 @@ interface StripProps {
   readonly times: Times;
   /** When the latest happened, unix milliseconds. */
   readonly latest_ms: number | null;
-  /** Whose strip it is, for who cannot see it. */
+  /** The device of the strip, for screen readers. */
   readonly label: string;
 }
 

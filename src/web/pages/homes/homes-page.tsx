@@ -7,7 +7,7 @@ import type { HomesData, HomesView } from "./homes-data.ts";
 import { BatteryTable, HomeTable, ReplacedTable, SilentTable, VersionTable } from "./homes-tables.tsx";
 import { MissingMap } from "./missing-map.tsx";
 
-/** All homes: what needs somebody first, then what has arrived of each. */
+/** All homes: the tasks first, then the arrivals of each home. */
 export function HomesPage(data: HomesData & FrameData) {
   const { address, cut, homes, needy, visits, remote, view, found, pages, locale, now_ms } = data;
   return (

@@ -8,7 +8,7 @@ import { seriesOfDevice } from "../device/device-request.ts";
 import { isInUse, titleOf } from "../shown-devices.ts";
 import { type Asked, type Keeping, type Show, type Site, trailTo } from "../site.ts";
 
-/** Everything that is kept of a home, as it is told to who lives there. */
+/** All recorded data of a home, in words for its residents. */
 export interface RecordedData {
   readonly role: Site["role"];
   readonly home: number | null;
@@ -31,7 +31,7 @@ export interface DeviceGroup {
 export interface RecordedDevice {
   /** By which the people of the home know it. */
   readonly name: string;
-  /** It is in use no more: another one stands in its place. */
+  /** Another device has replaced it. */
   readonly away: boolean;
   /** When there was last any sign of life, unix milliseconds. */
   readonly heard_ms: number | null;
@@ -39,14 +39,14 @@ export interface RecordedDevice {
   readonly count: number;
 }
 
-/** How many tokens open what the home has recorded, by what they allow. Whose they are is not told. */
+/** Numbers of tokens that can see the data of the home, by scope, without their owners. */
 export interface KeyCounts {
   readonly read: number;
   readonly admin: number;
   readonly sync: number;
 }
 
-/** Finds all that is recorded in a home, for who lives there. */
+/** Finds all recorded data of a home, for its residents. */
 export const showRecorded: Show<RecordedData> = async (asked) => {
   const { site, store, params, now_ms, locale } = asked;
   const home = site.role === "gateway" ? site.home : homeIn(params["home"]);
@@ -99,7 +99,7 @@ function unknown(home: number | undefined): HttpError {
     : new HttpError("record_unknown", { record: "home", id: home });
 }
 
-/** Whether what is bound so sees a home; at a gateway whose home has no number, whether it sees anything. */
+/** Whether a token with this binding sees a home; at a gateway whose home has no number, whether it sees anything. */
 async function sees({ store }: Site, binding: Binding, home: number | undefined): Promise<boolean> {
   const { homes } = await store.visible(binding);
   return home === undefined ? homes.length > 0 : homes.includes(home);
@@ -151,7 +151,7 @@ async function keysOf(site: Site, home: number | undefined, now_ms: number): Pro
 
 const bindings_max = 500;
 
-/** Everything that the programme has noted of a person who takes part, without any of it. */
+/** Kinds of notes that the programme has about a participant, without their content. */
 export interface PersonKept {
   readonly subject: number;
   /** Names of what is filled in: `name`, `date of birth`. */
@@ -179,7 +179,7 @@ export async function peopleOf({ site, store }: Asked, home: number): Promise<Pe
   return people;
 }
 
-/** Of more people than this in a home nothing is told. */
+/** The page lists no more people of a home than this. */
 const people_max = 50;
 
 /** Fields of a participant, under the word that people have for them. */

@@ -3,7 +3,7 @@ import type { FrameData, Keeping } from "../site.ts";
 import { exactText, listText, momentText, numberText, type Times } from "../time-text.ts";
 import type { DeviceGroup, KeyCounts, PersonKept, RecordedData } from "./recorded-data.ts";
 
-/** Everything that is kept of a home, in large type, for who lives there and their family. It prints on A4. */
+/** All recorded data of a home in large type, for its residents and their family. It prints on A4. */
 export function RecordedPage(data: RecordedData & FrameData) {
   const { groups, people, role, home, zone, keeping, keys, version, ...frame } = data;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
@@ -165,7 +165,7 @@ function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys
   );
 }
 
-/** How many may look, and not who they are. */
+/** Numbers of tokens that can see the home, without the names of their owners. */
 function Lookers({ keys: { read, admin, sync }, locale }: { keys: KeyCounts; locale: string }) {
   const keyText = (count: number) => (count === 1 ? "one key" : `${numberText(count, locale)} keys`);
   return (

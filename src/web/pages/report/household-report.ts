@@ -41,7 +41,7 @@ export interface HouseholdReport {
   readonly activity: readonly ActivityReport[];
   readonly weights: readonly WeightReport[];
   readonly sleep: readonly SleepReport[];
-  /** Of every item: without it nobody can tell what the others are worth. */
+  /** Of every item. The other figures cannot be judged without it. */
   readonly missing: readonly MissingReport[];
 }
 

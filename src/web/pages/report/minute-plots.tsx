@@ -163,7 +163,7 @@ export function MissingPlot({ reports, times }: { reports: readonly MissingRepor
   );
 }
 
-/** Minutes of every item, by what is known of them. */
+/** Minutes of every item: covered, missing by reason, and unknown. */
 export function MissingTable({ reports }: { reports: readonly MissingReport[] }) {
   const reasons = (Object.keys(coverageReasons) as CoverageReason[]).filter((reason) =>
     reports.some(({ total }) => (total.missing[reason] ?? 0) > 0),

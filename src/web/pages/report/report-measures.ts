@@ -60,7 +60,7 @@ export const activityReport: ReportMaker<ActivityReport | undefined> = async (op
 const told = (1 << eventBit.opened) | (1 << eventBit.present);
 const minute_ms = 60_000;
 
-/** Weighings of a scale. It cannot tell who stood on it. */
+/** Weighings of a scale, which does not know who stood on it. */
 export interface WeightReport {
   readonly itemname: string;
   readonly timezone: string;
@@ -143,7 +143,7 @@ export interface MissingReport {
   readonly timezone: string;
   /** From midnight of the first day of the span up to now, or to its end. */
   readonly span: TimeSpan;
-  /** Stretches of which it is known, in order of time; of what lies between and around them nobody knows. */
+  /** Known times, in order. The times between and around them are unknown. */
   readonly known: readonly (TimeSpan & { readonly state: CoverageState; readonly reason?: CoverageReason })[];
   /** Minutes of every day; `listened`, the reasons and `unknown` add up to `minutes`. */
   readonly days: readonly MissingDay[];

@@ -9,7 +9,7 @@ import { isInUse, type ShownConflict, shownConflicts, titleOf } from "../shown-d
 import type { Show, Trouble } from "../site.ts";
 import { measuredLines } from "../walking-lines.ts";
 
-/** The walk of who sets up a home: one step of it. Times are unix milliseconds. */
+/** One step of the set-up visit. Times are unix milliseconds. */
 export interface SetupVisitData {
   readonly step: SetupVisitStep;
   readonly home: number | null;
@@ -70,7 +70,7 @@ export type SetupVisitStep = (typeof steps)[number];
 export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
   const { site, store, token, query, now_ms, locale } = asked;
   const { walk } = site;
-  // Whoever may only read is told nothing of it.
+  // A token that may only read sees nothing of the set-up visit.
   if (walk === undefined || token.scope !== "admin") throw new HttpError("path_unknown", {});
   const names = await store.givenNames();
   const overviews = await store.itemOverviews();

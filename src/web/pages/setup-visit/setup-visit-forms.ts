@@ -51,7 +51,7 @@ export async function conflictForm(asked: Asked, form: URLSearchParams): Promise
   return form.get("from") === "home" ? "/" : "/walk";
 }
 
-/** @throws HttpError 404 for whoever may not set up a home */
+/** @throws HttpError 404 if the token may not set up a home */
 function walkOf({ site, token }: Asked): SetupVisit {
   if (site.walk === undefined || token.scope !== "admin") throw new HttpError("path_unknown", {});
   return site.walk;

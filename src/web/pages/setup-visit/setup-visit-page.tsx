@@ -18,7 +18,7 @@ import {
 } from "./setup-visit-parts.tsx";
 import { byRoom, countText, kindText, openedText, sentence } from "./setup-visit-words.ts";
 
-/** The installer's walk: one step a screen. */
+/** The set-up visit: one step a screen. */
 export function SetupVisitPage(data: SetupVisitProps) {
   const Step = stepsOf[data.step];
   return (
@@ -101,7 +101,7 @@ function Find(data: SetupVisitProps) {
   );
 }
 
-/** Of a device that has not spoken. */
+/** Words for a device that the walk test has not heard. */
 function notYet({ later, heard_ms }: SetupVisitDevice, times: Times): string {
   if (!later) return "not yet";
   const heard = heard_ms === null ? "" : ` · last heard ${momentText(heard_ms, times)}`;

@@ -25,7 +25,7 @@ function isHeard({ heard_ms, overdue }: SetupVisitDevice): boolean {
   return heard_ms !== null && !overdue;
 }
 
-/** Where in the walk one is: a home without curtain sensors has no line to measure. */
+/** The present step. A home without curtain sensors has no line to measure. */
 export function Where({ data, children }: { data: SetupVisitProps; children: ComponentChildren }) {
   const steps = stepsOf(data);
   return (
@@ -40,7 +40,7 @@ function stepsOf({ devices, step }: SetupVisitProps): SetupVisitStep[] {
   return hasLine ? ["find", "name", "line", "test", "record"] : ["find", "name", "test", "record"];
 }
 
-/** A curtain sensor whose place is said here, and not in the configuration. */
+/** A curtain sensor whose position comes from this page, and not from the configuration. */
 export function isInLine({ subtype, line }: SetupVisitDevice): boolean {
   return subtype === "curtain" && line === null;
 }
@@ -55,7 +55,7 @@ export function Next({ href, children }: { href: string; children: ComponentChil
   );
 }
 
-/** The way to the test, by the line where there is one to be measured; `measured`: it was looked at. */
+/** The link to the test, or first to the line if it has to be measured; `measured`: the reader has seen that step. */
 export function ToTest({ data, measured = false }: { data: SetupVisitProps; measured?: boolean }) {
   const sensors = data.devices.filter(isInLine);
   if (!measured && sensors.some(({ metres }) => metres === null))
@@ -107,7 +107,7 @@ export function Facts({ device, times }: { device: SetupVisitDevice; times: Time
   );
 }
 
-/** The words that are read first: its name, or what it is as long as nobody has named it. */
+/** Title of a device: its name, or its kind as long as it has no name. */
 export function titleOf(device: SetupVisitDevice): string {
   return device.named ? device.name : sentence(kindText(device)).replace(/\.$/, "");
 }

@@ -26,18 +26,18 @@ export function nameInRoom(room: string, device: Pick<SetupVisitDevice, "kind" |
   return `${room} ${word}`;
 }
 
-/** A sentence of a line of an error. */
+/** An error line as a sentence. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
 }
 
-/** Devices in the order in which one walks: room by room. */
+/** Devices sorted by room. */
 export function byRoom(devices: readonly SetupVisitDevice[]): SetupVisitDevice[] {
   const of = ({ room, name }: SetupVisitDevice) => [room ?? "\uffff", name].join("\n");
   return devices.toSorted((one, other) => of(one).localeCompare(of(other)));
 }
 
-/** Until when devices are let in, and who said so where that was not here; without a known time how long that still is. */
+/** How long devices can still join, and who allowed it if not this page; without a known time only the remaining length. */
 export function openedText(
   { by, until_ms }: OpenJoining,
   of: Times & { readonly timeKnown: boolean },

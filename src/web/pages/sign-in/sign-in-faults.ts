@@ -1,4 +1,4 @@
-/** Why somebody is not signed in, in words. */
+/** Reasons for which somebody is not signed in, in words. */
 export const faultTexts = {
   invalid: "This token is not valid here: it was mistyped, revoked, or made for another server.",
   expired: "This token has expired. Ask the person who gave it to you for another one.",
@@ -10,9 +10,9 @@ export type SignInFault = keyof typeof faultTexts;
 
 export const signInFaults = Object.keys(faultTexts) as SignInFault[];
 
-/** Shown at the way in. */
+/** Data of the sign-in page. */
 export interface SignIn {
   readonly fault?: SignInFault | undefined;
-  /** The path of this server that one goes on to. */
+  /** Path of this server that opens after signing in. */
   readonly next: string;
 }

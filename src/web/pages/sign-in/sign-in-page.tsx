@@ -1,9 +1,9 @@
 import { faultTexts, type SignIn } from "./sign-in-faults.ts";
 
 /**
- * The way in: a token of `lintel token create`, or a link that has one.
+ * The sign-in page, for a token of `lintel token create` or a link with one.
  *
- * @param props.other whether a link was opened by somebody who is signed in already
+ * @param props.other whether a person who is already signed in has opened a link with another token
  */
 export function SignInPage({ fault, next, other = false }: SignIn & { other?: boolean }) {
   return (
