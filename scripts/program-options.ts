@@ -15,13 +15,14 @@ type Options<Defaults> = {
 } & { readonly words: readonly string[] };
 
 /**
- * Options of a trial or benchmark, by their defaults: a number where the default is one, else a text or a flag; `words` are the rest.
+ * Options of a trial or benchmark, by their defaults: a number where the default is one, else a text or a flag; `words` are the rest, where they are allowed.
  * Prints the usage and ends with 0 for --help, and with 2 for an option that is unknown, no number where it has to be one, or not `sound`.
  */
 export function optionsOf<Defaults extends Readonly<Record<string, Default>>>(
   usage: string,
   defaults: Defaults,
   sound: (options: Options<Defaults>) => boolean = () => true,
+  { allowPositionals = false } = {},
 ): Options<Defaults> {
   const ended = (code: number): never => {
     console.log(usage);
@@ -32,7 +33,7 @@ export function optionsOf<Defaults extends Readonly<Record<string, Default>>>(
     kinds[name] = { type: typeof one === "boolean" ? "boolean" : "string" };
   const given = (() => {
     try {
-      return parseArgs({ allowPositionals: true, options: kinds });
+      return parseArgs({ allowPositionals, options: kinds });
     } catch (thrown) {
       console.error((thrown as Error).message);
       return ended(2);

@@ -7,6 +7,8 @@ import type { Device, Reading } from "../src/domain/reading.ts";
 import type { Item } from "../src/domain/records/item.ts";
 import type { SeriesName, Value } from "../src/domain/series.ts";
 
+export { below, seeded } from "./numbers.ts";
+
 /** When the samples begin. */
 export const start_ms = Date.UTC(2026, 10, 20, 12, 0, 0);
 
@@ -41,21 +43,6 @@ export function keptLog(least: Level = "info"): { log: Log; lines: string[] } {
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line.slice(25).trimEnd());
   return { log: lineLog({ write, clock: new SystemClock(), least }), lines };
-}
-
-/** Numbers from 0 up to 1 that depend on nothing but the seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d_2b_79_f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-export function below(random: () => number, bound: number): number {
-  return Math.floor(random() * bound);
 }
 
 /** The item of sensor `itemid`, unless said otherwise. */

@@ -9,25 +9,17 @@
  * 6 times the requests a second, skip from 900,000 on within 1.1 (median) and 1.5 (p99) of the newest pages, 40 bytes an event.
  * --quick takes a fifth of the time, and of the depth. Beside other servers: ./scripts/bench peers pages.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../program-options.ts";
 import { type Data, madeData } from "./api/data.ts";
 import { pagesAtDepth } from "./api/depth.ts";
 import { repeatedPages } from "./api/repeated-pages.ts";
 import { quantile, Report, sum } from "./api/report.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
-if (options.help) {
-  console.log("./scripts/bench api [--quick]");
-  process.exit();
-}
+const options = optionsOf("./scripts/bench api [--quick]", { quick: false });
 
 const directory = mkdtempSync(join(tmpdir(), "lintel-bench-api-"));
 const report = new Report();

@@ -6,25 +6,17 @@
  * This process is the stick, with 20 sensors; the gateway is the program that people start. Each sensor counts in its
  * zone status, so that a lost, repeated or swapped event shows. Exits with 1 when there is one.
  */
-import { parseArgs } from "node:util";
+
 import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
 import { eventually } from "../../testbed/front-door.ts";
+import { optionsOf } from "../program-options.ts";
 import { Report } from "./api/report.ts";
 import { StickHome, usage } from "./stick/home.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: "string", default: "60" },
-    rate: { type: "string", default: "1000" },
-    help: { type: "boolean", default: false },
-  },
+const { seconds, rate } = optionsOf("./scripts/bench ingest [--seconds 60] [--rate 1000]", {
+  seconds: 60,
+  rate: 1_000,
 });
-if (options.help) {
-  console.log("./scripts/bench ingest [--seconds 60] [--rate 1000]");
-  process.exit();
-}
-const seconds = Number(options.seconds);
-const rate = Number(options.rate);
 
 const sensor_count = 20;
 const tick_ms = 5;

@@ -9,28 +9,19 @@
  * Exits with 1 when half of the events take longer than 15 ms, one of a hundred longer than 60, or another bar is missed.
  * --quick takes 20 events, and leaves the other two out.
  */
+
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../program-options.ts";
 import { quantile, Report } from "./api/report.ts";
 import { StickHome } from "./stick/home.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    events: { type: "string" },
-    quick: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
-if (options.help) {
-  console.log("./scripts/bench latency [--events 120] [--quick]");
-  process.exit();
-}
+const options = optionsOf("./scripts/bench latency [--events 120] [--quick]", { events: 0, quick: false });
 
 const sensor_count = 6;
 const p50_max_ms = 15;
 const p99_max_ms = 60;
 
-const { events, pages } = await latencies(Number(options.events ?? (options.quick ? 20 : 120)));
+const { events, pages } = await latencies(options.events || (options.quick ? 20 : 120));
 console.log(`last byte on the pty to an answered page, ${events.length} events, one a second:`);
 console.log(`the event  ${shown(events)}`);
 console.log(`the machine, by the same page just before  ${shown(pages)}`);

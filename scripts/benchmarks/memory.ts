@@ -9,7 +9,7 @@
  * grows in the last half of the month, or is above 0.6 of Zigbee2MQTT. --quick takes four days for the month; --usual takes a home with
  * sensors of NYCE, Hue, Aqara, IKEA and Sonoff, whose definitions are loaded by both, instead of twenty of NYCE.
  */
-import { parseArgs } from "node:util";
+import { optionsOf } from "../program-options.ts";
 import { Report } from "./api/report.ts";
 import { lintelMonth } from "./memory/lintel.ts";
 import { zigbee2mqttMonth } from "./memory/zigbee2mqtt.ts";
@@ -20,22 +20,15 @@ const ratio_max = 0.6;
 /** Zigbee2MQTT 2.x on Node, as measured where it could not be installed: the smaller, which is harder. */
 const recorded_mb = 149;
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    usual: { type: "boolean", default: false },
-    rate: { type: "string", default: "600" },
-    "without-node": { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
+const options = optionsOf("./scripts/bench memory [--quick] [--usual] [--rate 600] [--without-node]", {
+  quick: false,
+  usual: false,
+  rate: 600,
+  "without-node": false,
 });
-if (options.help) {
-  console.log("./scripts/bench memory [--quick] [--usual] [--rate 600] [--without-node]");
-  process.exit();
-}
 
 const days = options.quick ? 4 : 30;
-const rate = Number(options.rate);
+const { rate } = options;
 const home = options.usual ? "usual" : "nyce";
 console.log(`${days} days of traffic, ${rate} notifications a second`);
 const all = await lintelMonth({ days, rate, home, all: true });

@@ -6,30 +6,24 @@
  * Debian's Chromium looks at `lintel run` as people start it, on a store of 40 motion sensors: the first with 500,000 events in the year, the others with 150 a day.
  * Exits with 1 when a bar is missed. --store keeps the year there, or takes the one that is there.
  */
+
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { chromiumPath, TestBrowser } from "../../testbed/browser.ts";
 import { loadOf, most_kB } from "../../testbed/page-load.ts";
+import { optionsOf } from "../program-options.ts";
 import { quantile, Report } from "./api/report.ts";
 import { PagesGateway } from "./pages/gateway.ts";
 import { makeYear, nameOf } from "./pages/home.ts";
 import { type Look, lookAt, watchFor } from "./pages/looks.ts";
 import { openPages } from "./pages/open-pages.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    help: { type: "boolean", default: false },
-    store: { type: "string" },
-    busiest: { type: "string", default: "500000" },
-    each: { type: "string", default: "54750" },
-  },
+const options = optionsOf("./scripts/bench pages [--store DIRECTORY] [--busiest 500000] [--each 54750]", {
+  store: undefined,
+  busiest: 500_000,
+  each: 54_750,
 });
-if (options.help) {
-  console.log("./scripts/bench pages [--store DIRECTORY] [--busiest 500000] [--each 54750]");
-  process.exit();
-}
 if (chromiumPath === undefined) {
   console.error("bench: pages are looked at with Chromium: sudo apt-get install chromium");
   process.exit(2);
@@ -41,7 +35,7 @@ const pages_open = 20;
 const report = new Report();
 const directory = options.store ?? mkdtempSync(join(tmpdir(), "lintel-bench-pages-"));
 try {
-  const [busiest, each] = [Number(options.busiest), Number(options.each)];
+  const { busiest, each } = options;
   if (!existsSync(join(directory, "lintel.db"))) {
     mkdirSync(directory, { recursive: true });
     await makeYear(directory, { sensors, busiest, each });

@@ -8,34 +8,29 @@
  * each synchronisation of the box's files take 100 ms more, as on a slow SD card. Exits with 1 where 99 of 100
  * pages take more than twice as long as at rest.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../program-options.ts";
 import { madeData } from "./api/data.ts";
 import { quantile } from "./api/report.ts";
 import { atRest, burdens, type Span } from "./reads/burdens.ts";
 import { MeasuredHome } from "./reads/home.ts";
 
-const { values } = parseArgs({
-  options: {
-    events: { type: "string", default: "1000000" },
-    rounds: { type: "string", default: "5" },
-    seconds: { type: "string", default: "10" },
-    "per-s": { type: "string", default: "100" },
-    slow: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
-const [events, rounds, seconds, per_s] = [values.events, values.rounds, values.seconds, values["per-s"]].map(
-  Number,
-) as [number, number, number, number];
-if (values.help || [events, rounds, seconds, per_s].some((value) => !(value > 0)) || events % 100_000 !== 0) {
-  console.log(
-    "./scripts/bench reads [--events 1000000] [--rounds 5] [--seconds 10] [--per-s 100] [--slow]   events by 100,000",
-  );
-  process.exit(values.help ? 0 : 2);
-}
+const {
+  events,
+  rounds,
+  seconds,
+  "per-s": per_s,
+  slow,
+} = optionsOf(
+  "./scripts/bench reads [--events 1000000] [--rounds 5] [--seconds 10] [--per-s 100] [--slow]   events by 100,000",
+  { events: 1_000_000, rounds: 5, seconds: 10, "per-s": 100, slow: false },
+  (given) =>
+    [given.events, given.rounds, given.seconds, given["per-s"]].every((value) => value > 0) &&
+    given.events % 100_000 === 0,
+);
 
 if (availableParallelism() < 2) {
   console.error("the box and the world need a core each");
@@ -49,7 +44,7 @@ const directory = mkdtempSync(join(tmpdir(), "lintel-bench-reads-"));
 const took = new Map<string, { ms: number[]; spans: number }>();
 let home: MeasuredHome | undefined;
 try {
-  home = await MeasuredHome.start(await madeData({ directory, events, items: 20 }), values);
+  home = await MeasuredHome.start(await madeData({ directory, events, items: 20 }), { slow });
   await asked(home, () => Bun.sleep(warming_ms));
   for (let round = 1; round <= rounds; round += 1) {
     for (const burden of burdens) {

@@ -7,34 +7,26 @@
  * answer. Then the one with rows is killed in the middle of bursts of its sensors, when the log is as long as it becomes before SQLite writes
  * it back: the start has to read all of it. Exits with 1 where a median with rows is above 300 ms. Files are in the memory of the kernel.
  */
+
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { Site } from "../../testbed/front-door.ts";
 import { figuresText } from "../figures.ts";
+import { optionsOf } from "../program-options.ts";
 import { addressOf, madeData, nameOf } from "./api/data.ts";
 import { quantile } from "./api/report.ts";
 import { StickHome } from "./stick/home.ts";
 
-const { values } = parseArgs({
-  options: {
-    rows: { type: "string", default: "10000000" },
-    times: { type: "string", default: "10" },
-    help: { type: "boolean" },
-  },
-});
-const [rows, times] = [Number(values.rows), Number(values.times)];
-if (
-  values.help ||
-  ![rows, times].every(Number.isInteger) ||
-  rows < 5_000 ||
-  rows % 5_000 !== 0 ||
-  times < 1
-) {
-  console.log("./scripts/bench restart [--rows 10000000] [--times 10]   rows by 5,000");
-  process.exit(values.help ? 0 : 2);
-}
+const { rows, times } = optionsOf(
+  "./scripts/bench restart [--rows 10000000] [--times 10]   rows by 5,000",
+  { rows: 10_000_000, times: 10 },
+  (given) =>
+    [given.rows, given.times].every(Number.isInteger) &&
+    given.rows >= 5_000 &&
+    given.rows % 5_000 === 0 &&
+    given.times >= 1,
+);
 const limit_ms = 300;
 /** A little less than a serial line of 115,200 baud carries. */
 const burst_per_s = 350;

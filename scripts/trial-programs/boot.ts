@@ -8,10 +8,11 @@
  * container by systemd-nspawn, with systemd as its first process and no network but one loopback for both. With --hold they
  * stay there after a fault, to be looked into, until Ctrl-C. Exits with 1 at the first step that does not hold, with 2 where it cannot run here.
  */
+
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
-import { parseArgs } from "node:util";
 import { figuresText } from "../figures.ts";
+import { optionsOf } from "../program-options.ts";
 import { runApart } from "./boot/apart.ts";
 import { Box } from "./boot/box.ts";
 import { installCentral, tryByHand, tryCentral } from "./boot/central.ts";
@@ -24,19 +25,13 @@ import { bunPath, checkoutPath, SimulatedStick } from "./boot/stick.ts";
 import { step, stepsHeld, type Trial } from "./boot/trial.ts";
 import { tryRemoval, tryUpgrade } from "./boot/upgrade.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    cache: { type: "string", default: join(tmpdir(), "lintel-trial-boot") },
-    hold: { type: "boolean", default: false },
-    /** Where it works; told by itself to the process that has mounts and processes of its own. */
-    within: { type: "string" },
-    help: { type: "boolean", default: false },
-  },
+/** Where it works; given by itself to the process that has mounts and processes of its own. */
+const within = undefined;
+const options = optionsOf("sudo ./scripts/trials boot [--cache DIR] [--hold]", {
+  cache: join(tmpdir(), "lintel-trial-boot"),
+  hold: false,
+  within,
 });
-if (options.help) {
-  console.log("sudo ./scripts/trials boot [--cache DIR] [--hold]");
-  process.exit();
-}
 process.exit(
   options.within === undefined
     ? await runApart({ name: "boot", program: import.meta.path, boxes: ["gateway", "central"] })

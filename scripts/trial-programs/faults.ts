@@ -6,9 +6,10 @@
  * Of the program as people start it: gateway, upload, central, backup, restore, update. A PLACE is gateway, gateway/write, gateway/write/EIO or
  * gateway/write/EIO/7; without one all are tried. --results keeps what was tried in a file, and goes on from it; --every 9 tries each ninth N. Needs cc, and Linux from 5.19.
  */
+
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../program-options.ts";
 import { backupPart, restorePart } from "./faults/backup.ts";
 import { faultsOf, type Given, Nth } from "./faults/calls.ts";
 import { gatewayPart } from "./faults/gateway.ts";
@@ -17,21 +18,13 @@ import { Broken, Machine, type Part, type Tried } from "./faults/part.ts";
 import { updatePart } from "./faults/update.ts";
 import { centralPart, uploadPart } from "./faults/upload.ts";
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    results: { type: "string" },
-    every: { type: "string", default: "1" },
-    workers: { type: "string", default: "2" },
-    help: { type: "boolean", default: false },
-  },
-});
-if (options.help) {
-  console.log(
-    "./scripts/trials faults [PART[/CALL[/ERROR[/N]]] …] [--results FILE] [--every 1] [--workers 2]",
-  );
-  process.exit();
-}
+const options = optionsOf(
+  "./scripts/trials faults [PART[/CALL[/ERROR[/N]]] …] [--results FILE] [--every 1] [--workers 2]",
+  { results: undefined, every: 1, workers: 2 },
+  () => true,
+  { allowPositionals: true },
+);
+const { every, words: positionals } = options;
 
 /** A trial and what came of it; `broken` is what never may be. */
 interface Result extends Partial<Tried> {
@@ -54,7 +47,6 @@ const isWanted = (place: string) =>
 /** N are tried in order until so many calls were not there; more is a fault of the trial itself. */
 const nth_max = 20_000;
 
-const every = Number(options.every);
 const results = new Map<string, Result>();
 if (options.results !== undefined && existsSync(options.results))
   for (const line of readFileSync(options.results, "utf8").trimEnd().split("\n")) {
@@ -101,7 +93,7 @@ async function sweep(part: Part, of: string): Promise<void> {
       if (result.given !== undefined && result.given.calls < number) clean = true;
     }
   };
-  await Promise.all(Array.from({ length: Number(options.workers) }, work));
+  await Promise.all(Array.from({ length: options.workers }, work));
   console.log(`${of}: ${tried} tried`);
 }
 

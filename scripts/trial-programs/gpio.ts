@@ -7,22 +7,16 @@
  * qemu with this machine's files as they are, read-only. There the gateway that people start has a lamp and a button that bounces on a chip with a Raspberry Pi's
  * label. The kernel is kept in --cache. Exits with 1 at the first thing that does not hold, with 2 where tools are missing.
  */
+
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { root } from "../../testbed/source-files.ts";
+import { optionsOf } from "../program-options.ts";
 import { missingTools, smallKernel } from "./gpio/kernel.ts";
 
-const { values } = parseArgs({
-  options: {
-    cache: { type: "string", default: join(tmpdir(), "lintel-trial-gpio") },
-    help: { type: "boolean", default: false },
-  },
+const { cache } = optionsOf("./scripts/trials gpio [--cache DIR]   where the kernel is kept", {
+  cache: join(tmpdir(), "lintel-trial-gpio"),
 });
-if (values.help) {
-  console.log("./scripts/trials gpio [--cache DIR]   where the kernel is kept");
-  process.exit(0);
-}
 const missing = missingTools();
 if (missing.length > 0) {
   console.error(`gpio: tools are missing: apt-get install --no-install-recommends ${missing.join(" ")}`);
@@ -33,7 +27,7 @@ const machine_max_ms = 1_800_000;
 
 // The bundle is made here: there nothing can be written.
 await Bun.$`${join(root, "scripts/lintel")} --version`.quiet();
-const kernel = await smallKernel(values.cache, (line) => console.log(`  ${line}`));
+const kernel = await smallKernel(cache, (line) => console.log(`  ${line}`));
 const machine = Bun.spawn(
   [
     [

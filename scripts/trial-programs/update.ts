@@ -7,37 +7,34 @@
  * A Debian is booted as by `scripts/trials boot`, with the package in it, a simulated stick whose sensor says numbers all the time, and central and a
  * web server with releases outside of it. Exits with 1 at the first thing that does not hold, with 2 where it cannot run here.
  */
+
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
-import { parseArgs } from "node:util";
+import { seeded } from "../../testbed/numbers.ts";
 import { figuresText } from "../figures.ts";
+import { optionsOf } from "../program-options.ts";
 import { runApart } from "./boot/apart.ts";
 import { Box } from "./boot/box.ts";
 import { makeRoot, run } from "./boot/root.ts";
 import { bunPath, checkoutPath } from "./boot/stick.ts";
 import { step } from "./boot/trial.ts";
-import { seeded } from "./update/random.ts";
 import { ReleaseMaker } from "./update/releases.ts";
 import { Rounds } from "./update/rounds.ts";
 import { UpdatedBox } from "./update/updated-box.ts";
 import { World } from "./update/world.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    updates: { type: "string", default: "200" },
-    seed: { type: "string", default: String(Math.floor(Math.random() * 1e6)) },
-    cache: { type: "string", default: join(tmpdir(), "lintel-trial-boot") },
-    hold: { type: "boolean", default: false },
-    hostile: { type: "boolean", default: false },
-    within: { type: "string" },
-    help: { type: "boolean", default: false },
+const options = optionsOf(
+  "sudo ./scripts/trials update [--updates 200] [--seed N] [--cache DIR] [--hold] [--hostile]",
+  {
+    updates: 200,
+    seed: Math.floor(Math.random() * 1e6),
+    cache: join(tmpdir(), "lintel-trial-boot"),
+    hold: false,
+    hostile: false,
+    within: undefined,
   },
-});
-if (options.help) {
-  console.log("sudo ./scripts/trials update [--updates 200] [--seed N] [--cache DIR] [--hold] [--hostile]");
-  process.exit();
-}
+);
 process.exit(
   options.within === undefined
     ? await runApart({ name: "update", program: import.meta.path, boxes: ["gateway"] })
@@ -46,7 +43,7 @@ process.exit(
 
 async function runWithin(directory: string): Promise<number> {
   const checkout = normalize(join(import.meta.dir, "../.."));
-  const seed = Number(options.seed);
+  const { seed } = options;
   console.log(`trial update: ${options.updates} updates, seed ${seed}`);
   const maker = new ReleaseMaker({ checkout, directory: join(directory, "packages"), cache: options.cache });
   const world = new World({ checkout, directory });
@@ -77,7 +74,7 @@ async function runWithin(directory: string): Promise<number> {
     await step("it boots", () => box.boot());
     await step("the package is installed, and hears a sensor", () => updated.install());
     const rounds = new Rounds({ updated, world, maker, random: seeded(seed), hostile: options.hostile });
-    for (let round = 1; round <= Number(options.updates); round += 1) await rounds.round(round);
+    for (let round = 1; round <= options.updates; round += 1) await rounds.round(round);
     console.log(figuresText(rounds.figures()));
     console.log("trial update: all of it holds");
     return 0;

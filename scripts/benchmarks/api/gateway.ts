@@ -4,14 +4,12 @@ import { residentOf } from "./resident.ts";
 /** `lintel run`, as people start it, on a data directory that is there already. */
 export class Gateway implements AsyncDisposable {
   readonly port: number;
-  readonly #site: Site;
-  readonly #server: RunningServer;
-  readonly #token: string;
 
-  private constructor(site: Site, server: RunningServer, token: string) {
-    this.#site = site;
-    this.#server = server;
-    this.#token = token;
+  protected constructor(
+    protected readonly site: Site,
+    protected readonly server: RunningServer,
+    readonly token: string,
+  ) {
     this.port = Number(new URL(server.url).port);
   }
 
@@ -44,21 +42,21 @@ export class Gateway implements AsyncDisposable {
 
   /** The text of a GET request for a path below the version, with further header lines. */
   get(path: string, headers = ""): string {
-    const fixed = `Host: 127.0.0.1:${this.port}\r\nAuthorization: bearer ${this.#token}\r\nAccept: application/json\r\n`;
+    const fixed = `Host: 127.0.0.1:${this.port}\r\nAuthorization: bearer ${this.token}\r\nAccept: application/json\r\n`;
     return `GET /v0.9${path} HTTP/1.1\r\n${fixed}${headers}\r\n`;
   }
 
   /** Asks once; the path begins after the version. */
   ask(path: string): Promise<Response> {
-    return this.#server.get(path, this.#token);
+    return this.server.get(path, this.token);
   }
 
   resident_mb(): number {
-    return residentOf(this.#server.process.pid);
+    return residentOf(this.server.process.pid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.stop();
-    await this.#site.remove();
+    await this.server.stop();
+    await this.site.remove();
   }
 }

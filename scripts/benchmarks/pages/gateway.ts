@@ -1,20 +1,10 @@
 import { readFileSync } from "node:fs";
-import { type RunningServer, Site } from "../../../testbed/front-door.ts";
-import { residentOf } from "../api/resident.ts";
+import { Site } from "../../../testbed/front-door.ts";
+import { Gateway } from "../api/gateway.ts";
 
 /** `lintel run`, as people start it, on a data directory that is there already, and somebody who may look at its pages. */
-export class PagesGateway implements AsyncDisposable {
-  readonly token: string;
-  readonly #site: Site;
-  readonly #server: RunningServer;
-
-  private constructor(site: Site, server: RunningServer, token: string) {
-    this.#site = site;
-    this.#server = server;
-    this.token = token;
-  }
-
-  static async start(data: string): Promise<PagesGateway> {
+export class PagesGateway extends Gateway {
+  static override async start(data: string): Promise<PagesGateway> {
     const site = new Site({ data });
     site.configure();
     const token = await site.token();
@@ -22,11 +12,11 @@ export class PagesGateway implements AsyncDisposable {
   }
 
   get origin(): string {
-    return this.#server.origin;
+    return this.server.origin;
   }
 
   /** Asks as a browser does, with the session of who is signed in. */
-  async ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  override async ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     const cookie = `lintel-${new URL(this.origin).port}=${this.token}`;
     const response = await fetch(this.origin + path, {
       headers: { accept: "text/html", cookie, ...headers },
@@ -36,24 +26,15 @@ export class PagesGateway implements AsyncDisposable {
     return response;
   }
 
-  resident_mb(): number {
-    return residentOf(this.#server.process.pid);
-  }
-
   /** Milliseconds of processor time that it has taken, of all its threads. */
   processor_ms(): number {
-    const stat = readFileSync(`/proc/${this.#server.process.pid}/stat`, "utf8");
+    const stat = readFileSync(`/proc/${this.server.process.pid}/stat`, "utf8");
     const [user = 0, system = 0] = stat
       .slice(stat.lastIndexOf(")") + 2)
       .split(" ")
       .slice(11, 13)
       .map(Number);
     return (user + system) * tick_ms;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.stop();
-    await this.#site.remove();
   }
 }
 

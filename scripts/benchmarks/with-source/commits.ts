@@ -7,10 +7,10 @@
  * held back as it once was, until 100 ms after the first of a group. A commit takes no simulated time, so that none shares
  * one because the disk is slow, which counts against us. Exits with 1 when there are more than 1.3 times as many commits.
  */
+
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { lineLog } from "../../../src/base/log.ts";
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import { midnightsOf, Telling } from "../../../src/demo/history.ts";
@@ -20,15 +20,10 @@ import { Ingest } from "../../../src/gateway/ingest/ingest.ts";
 import { keepListening } from "../../../src/gateway/ingest/note-book.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { SimulatedMachine } from "../../../testbed/simulated-machine.ts";
+import { optionsOf } from "../../program-options.ts";
 import { Report } from "../api/report.ts";
 
-const { values: options } = parseArgs({
-  options: { days: { type: "string", default: "7" }, help: { type: "boolean", default: false } },
-});
-if (options.help) {
-  console.log("./scripts/bench commits [--days 7]");
-  process.exit();
-}
+const options = optionsOf("./scripts/bench commits [--days 7]", { days: 7 });
 
 /** Something that a driver hands over, and when. */
 interface Arrival {
@@ -49,8 +44,8 @@ const held_ms = 100;
 const polled_after_ms = 300;
 const step_max_ms = 5_000;
 const until_ms = Date.UTC(2026, 9, 31);
-const hours = Number(options.days) * 24;
-const from_ms = until_ms - Number(options.days) * day_ms;
+const hours = options.days * 24;
+const from_ms = until_ms - options.days * day_ms;
 
 const arrivals = arrivalsOfHome();
 const now = await replayed(arrivals);

@@ -6,22 +6,15 @@
  * Fills a central by its store, starts `lintel central` on it, and asks for its page as a browser does, with the fleet read anew each time: something
  * has changed, and what is kept of the last look is too old. Exits with 1 when a bar is missed: the page answers within a second, in the median of some.
  */
-import { parseArgs } from "node:util";
+import { optionsOf } from "../../program-options.ts";
 import { quantile, Report } from "../api/report.ts";
 import { CentralServer, type Kept, keptIn, seconds, wordsOf } from "./central/central-server.ts";
 import { fillFleet } from "./central/fleet-data.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    help: { type: "boolean", default: false },
-    homes: { type: "string", default: "2000" },
-    items: { type: "string", default: "20" },
-  },
+const options = optionsOf("./scripts/bench homes-page [--homes 2000] [--items 20]", {
+  homes: 2_000,
+  items: 20,
 });
-if (options.help) {
-  console.log("./scripts/bench homes-page [--homes 2000] [--items 20]");
-  process.exit(0);
-}
 const samples = 5;
 /** The fleet is kept for ten seconds. */
 const kept_ms = 10_500;
@@ -31,7 +24,7 @@ for (const kept of ["sqlite", "postgres"] as const) await measure(kept, report);
 process.exit(report.end());
 
 async function measure(kept: Kept, report: Report): Promise<void> {
-  const [homes, items] = [Number(options.homes), Number(options.items)];
+  const { homes, items } = options;
   let filled_s = 0;
   await using central = await CentralServer.start({
     kept,

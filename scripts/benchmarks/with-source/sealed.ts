@@ -7,10 +7,10 @@
  * by the next. Then the bytes of a sensor event and of a watch epoch, indexes and counts included, beside those of a year that is all rows; and how
  * long a page of 1,000 readings takes among what is sealed and among what is not. Exits with 1 when a bar is missed.
  */
+
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { day_ms } from "../../../src/base/time.ts";
 import { midnightsOf, Telling } from "../../../src/demo/history.ts";
 import { outagesBefore } from "../../../src/demo/outages.ts";
@@ -20,25 +20,18 @@ import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { seeded } from "../../../testbed/sample.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import { optionsOf } from "../../program-options.ts";
 import { quantile, Report } from "../api/report.ts";
 import { openStore, seconds } from "./central/central-server.ts";
 import { deviceIn, epochOf, simulated } from "./central/home-data.ts";
 
-const { values: options } = parseArgs({
-  options: {
-    homes: { type: "string", default: "3" },
-    days: { type: "string", default: "365" },
-    postgres: { type: "boolean", default: false },
-    sqlite: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
+const options = optionsOf("./scripts/bench sealed [--homes 3] [--days 365] [--postgres] [--sqlite]", {
+  homes: 3,
+  days: 365,
+  postgres: false,
+  sqlite: false,
 });
-if (options.help) {
-  console.log("./scripts/bench sealed [--homes 3] [--days 365] [--postgres] [--sqlite]");
-  process.exit();
-}
-const homes = Number(options.homes);
-const days = Number(options.days);
+const { homes, days } = options;
 const report = new Report();
 const first_ms = Date.UTC(2026, 0, 1);
 const pages = 300;

@@ -1,17 +1,12 @@
+import { seeded } from "../../../testbed/numbers.ts";
+
 /** Random numbers that depend on nothing but a seed (mulberry32). */
 export class Random {
-  #state: number;
+  /** From 0 up to 1. */
+  readonly next: () => number;
 
   constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** From 0 up to 1. */
-  next(): number {
-    this.#state = (this.#state + 0x6d_2b_79_f5) >>> 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    this.next = seeded(seed);
   }
 
   /** A whole number from 0 up to `bound`. */

@@ -7,11 +7,12 @@
  * disks are made as they may be found: what was synchronised, any sectors of the rest, and any of the newest names. The real store opens them. Another --seed draws other
  * states; --keep DIR leaves the first one that breaks something there. Needs cc, and Linux from 5.19.
  */
+
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { seeded } from "../../../testbed/sample.ts";
+import { optionsOf } from "../../program-options.ts";
 import { Nth } from "../faults/calls.ts";
 import { HomeBefore } from "../faults/home.ts";
 import { backup, replacement, restore } from "./crashes/copies.ts";
@@ -32,21 +33,13 @@ const scenes: Readonly<Record<string, Scene>> = {
   restore,
   replacement,
 };
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    states: { type: "string", default: "20000" },
-    seed: { type: "string", default: "1" },
-    keep: { type: "string" },
-    help: { type: "boolean", default: false },
-  },
-});
-if (options.help) {
-  console.log(
-    `./scripts/trials crashes [--states 20000] [--seed 1] [--keep DIR] [${Object.keys(scenes).join("|")} …]`,
-  );
-  process.exit();
-}
+const options = optionsOf(
+  `./scripts/trials crashes [--states 20000] [--seed 1] [--keep DIR] [${Object.keys(scenes).join("|")} …]`,
+  { states: 20_000, seed: 1, keep: undefined },
+  () => true,
+  { allowPositionals: true },
+);
+const positionals = options.words;
 const names = Object.keys(scenes).filter((name) => positionals.length === 0 || positionals.includes(name));
 const ground = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "lintel-crashes-"));
 using nth = new Nth();
@@ -88,7 +81,7 @@ process.exitCode = broken === 0 ? 0 : 1;
 /** Opens states of the disk after each call of a recording. */
 async function look(name: string, { before, recording, disk, owed, judge }: Recorded): Promise<void> {
   const calls = readRecording(recording, disk);
-  const states = Math.ceil(Number(options.states) / names.length);
+  const states = Math.ceil(options.states / names.length);
   const replayed = new ReplayedDisk(before);
   let opened = 0;
   let found = 0;
@@ -105,7 +98,7 @@ async function look(name: string, { before, recording, disk, owed, judge }: Reco
     for (; opened < wanted; opened += 1) {
       const into = join(ground, "disk");
       mkdirSync(into);
-      replayed.image(seeded(Number(options.seed) * 1_000_003 + opened), into);
+      replayed.image(seeded(options.seed * 1_000_003 + opened), into);
       try {
         await judge(into, owes);
       } catch (thrown) {

@@ -9,31 +9,21 @@
  * what was not synchronised. --seeds lives one life after the other and stops at the first that breaks something, which it shrinks to the fewest
  * steps. --planted changes the source in a small wrong way at a time (life/planted), and prints how long it took to be found. Needs cc, and Linux.
  */
-import { parseArgs } from "node:util";
+
 import { figuresText } from "../../figures.ts";
+import { optionsOf } from "../../program-options.ts";
 import { planOf } from "./life/plan.ts";
 import { findPlanted, plantedNames } from "./life/planted.ts";
 import { placesIn, placesText, shrink } from "./life/shrink.ts";
 import { Ground, LifeWorker } from "./life/workers.ts";
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seed: { type: "string" },
-    seeds: { type: "string" },
-    keep: { type: "string" },
-    workers: { type: "string", default: "2" },
-    trace: { type: "boolean", default: false },
-    planted: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
-if (options.help || (!options.planted && options.seed === undefined && options.seeds === undefined)) {
-  console.log(
-    "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --planted [NAME]",
-  );
-  process.exit(options.help ? 0 : 2);
-}
+const options = optionsOf(
+  "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --planted [NAME]",
+  { seed: undefined, seeds: undefined, keep: undefined, workers: 2, trace: false, planted: false },
+  ({ seed, seeds, planted }) => planted || seed !== undefined || seeds !== undefined,
+  { allowPositionals: true },
+);
+const positionals = options.words;
 /** Rows of the table of a range: the words, and the counts. */
 const told = [
   ["home-nights", "nights"],
@@ -121,7 +111,7 @@ async function many(range: string): Promise<boolean> {
     }
     await worker.end();
   };
-  await Promise.all(Array.from({ length: Number(options.workers) }, work));
+  await Promise.all(Array.from({ length: options.workers }, work));
   console.log(`${process.stdout.isTTY ? "\n" : ""}${line()}`);
   console.log(countsText(counts));
   const lived: Record<string, number> = {
@@ -153,7 +143,7 @@ async function plantAll(): Promise<boolean> {
   const figures: Record<string, string> = {};
   let missed = 0;
   for (const name of names) {
-    const found = await findPlanted(name, ground, Number(options.workers));
+    const found = await findPlanted(name, ground, options.workers);
     if (found.broken === undefined) missed += 1;
     const minutes = (found.ms / 60_000).toFixed(1);
     console.log(

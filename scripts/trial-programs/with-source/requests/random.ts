@@ -10,6 +10,7 @@
  */
 
 import type { Known } from "../../../../testbed/programme.ts";
+import { residentOf } from "../../../benchmarks/api/resident.ts";
 import { figuresText } from "../../../figures.ts";
 import { optionsOf } from "../../../program-options.ts";
 import { faultsOf, Trials, trialText } from "./random-requests.ts";
@@ -37,13 +38,13 @@ const trials = new Trials({ seed, known });
 const statuses = new Map<number, number>();
 const wrong: string[] = [];
 let sent = 0;
-const memory_start_mb = memoryOf(server.pid);
+const memory_start_mb = residentOf(server.pid);
 const start_ns = Bun.nanoseconds();
 await Promise.all(Array.from({ length: at_once }, work));
 const seconds = (Bun.nanoseconds() - start_ns) / 1e9;
 
-const memory_end_mb = memoryOf(server.pid);
 const running = server.exitCode === null;
+const memory_end_mb = running ? residentOf(server.pid) : "unknown";
 server.kill("SIGTERM");
 const exit = await server.exited;
 const warned = await warnings;
@@ -57,8 +58,8 @@ console.log(
         .map(([status, count]) => [`answered ${status}`, count]),
     ),
     seconds,
-    "memory at the start, MB": memory_start_mb ?? "unknown",
-    "memory at the end, MB": memory_end_mb ?? "unknown",
+    "memory at the start, MB": memory_start_mb,
+    "memory at the end, MB": memory_end_mb,
     "wrong answers": wrong.length,
   }),
 );
@@ -95,11 +96,4 @@ async function firstLine(stdout: ReadableStream<Uint8Array>): Promise<{ origin: 
     if (text.includes("\n")) return JSON.parse(text);
   }
   throw new Error(`the server did not start: ${await warnings}`);
-}
-
-/** Resident memory of a process, MB; undefined where the system does not tell. */
-function memoryOf(pid: number): number | undefined {
-  const { stdout } = Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]);
-  const kilobytes = Number(stdout.toString());
-  return Number.isNaN(kilobytes) ? undefined : Math.round(kilobytes / 1024);
 }

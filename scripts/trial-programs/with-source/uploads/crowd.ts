@@ -13,6 +13,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { day_ms } from "../../../../src/base/time.ts";
 import type { CentralPlace } from "../../../../src/cli/store-place.ts";
+import { linesOf } from "../../../../testbed/lines.ts";
 import { quantile, Report, sum } from "../../../benchmarks/api/report.ts";
 import {
   CentralServer,
@@ -178,17 +179,5 @@ class Crowd {
     const { value } = await this.#lines.next();
     await this.#child.exited;
     return JSON.parse(value);
-  }
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const part of stream) {
-    text += decoder.decode(part, { stream: true });
-    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n")) {
-      yield text.slice(0, end);
-      text = text.slice(end + 1);
-    }
   }
 }
