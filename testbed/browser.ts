@@ -43,6 +43,8 @@ export class Visit implements AsyncDisposable {
   constructor(context: BrowserContext, page: Page) {
     this.#context = context;
     this.page = page;
+    // It names what never comes, before the limit of the test ends the wait without a word.
+    context.setDefaultTimeout(300_000);
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") this.faults.push(message.text());
     });

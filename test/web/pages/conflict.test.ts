@@ -142,7 +142,7 @@ describe.skipIf(chromiumPath === undefined)(`a conflict in a browser (${noChromi
     await page.waitForSelector(".walk h1");
     await pretend("3011");
     const keep = page.getByRole("button", { name: "Keep the known one" });
-    await keep.waitFor({ timeout: 10_000 });
+    await keep.waitFor();
     expect(await page.locator(".walk-conflict").textContent()).toContain(
       "Kitchen came with another model: somebody may have put another device in its place.",
     );
@@ -158,7 +158,7 @@ describe.skipIf(chromiumPath === undefined)(`a conflict in a browser (${noChromi
     await page.goto(`${gateway.origin}/walk`);
     await keep.click();
     await page.waitForURL(`${gateway.origin}/walk`);
-    await keep.waitFor({ state: "detached", timeout: 10_000 });
+    await keep.waitFor({ state: "detached" });
     expect(await page.locator(".walk").textContent()).not.toContain("could not join");
     expect(visit.faults).toEqual([]);
   });

@@ -96,7 +96,7 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     const [name = ""] = names();
     expect(await marksOf(name)).toEqual([]);
     await notify(name, 0x32);
-    await page.waitForSelector(".device-row .arrived", { state: "attached", timeout: 10_000 });
+    await page.waitForSelector(".device-row .arrived", { state: "attached" });
     expect(await marksOf(name)).toEqual(await columnsByApi(name));
     expect(await marksOf(name)).toHaveLength(1);
     expect(await page.locator(".device-row", { hasText: name }).locator(".latest").textContent()).toBe("now");
@@ -107,9 +107,9 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     const name = names()[1] ?? "";
     const latest = page.locator(".device-row", { hasText: name }).locator(".latest");
     await notify(name, 0x31);
-    await latest.filter({ hasText: "open since" }).waitFor({ timeout: 10_000 });
+    await latest.filter({ hasText: "open since" }).waitFor();
     await notify(name, 0x30);
-    await latest.filter({ hasText: "closed" }).waitFor({ timeout: 10_000 });
+    await latest.filter({ hasText: "closed" }).waitFor();
     expect(await marksOf(name)).toEqual(await columnsByApi(name));
   });
 
@@ -140,15 +140,15 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     const { page } = visit;
     const name = names()[1] ?? "";
     expect(await gateway.stop()).toBe(0);
-    await page.locator(".lost").waitFor({ state: "visible", timeout: 10_000 });
+    await page.locator(".lost").waitFor({ state: "visible" });
     gateway = await site.run();
     await site.listening("zigbee");
-    await page.locator(".lost").waitFor({ state: "hidden", timeout: 30_000 });
+    await page.locator(".lost").waitFor({ state: "hidden" });
     await notify(name, 0x31);
     await page
       .locator(".device-row", { hasText: name })
       .locator(".latest", { hasText: "open since" })
-      .waitFor({ timeout: 10_000 });
+      .waitFor();
     // The browser says itself that it could not connect.
     const others = visit.faults.filter((fault) => !fault.includes("net::ERR_"));
     visit.faults.splice(0, visit.faults.length, ...others);

@@ -55,7 +55,7 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     await facts.filter({ hasText: "heard now" }).waitFor();
     await page.clock.runFor(10 * 60_000);
     // The data came shortly after the minutes began to be counted.
-    await facts.filter({ hasText: /heard (9|10) minutes ago/ }).waitFor({ timeout: 5_000 });
+    await facts.filter({ hasText: /heard (9|10) minutes ago/ }).waitFor();
     expect(visit.faults).toEqual([]);
   });
 });

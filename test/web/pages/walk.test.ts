@@ -76,7 +76,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     return joined;
   }
 
-  const title = (words: RegExp) => visit.page.locator("h1", { hasText: words }).waitFor({ timeout: 10_000 });
+  const title = (words: RegExp) => visit.page.locator("h1", { hasText: words }).waitFor();
 
   test("devices are let in by a tap, and each appears by itself with what it is and how well it is heard", async () => {
     const { page } = visit;
@@ -96,7 +96,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
       expect(words).toContain(word);
     const lamp = (await stick.tell({ do: "add", model: "lamp" })) as { ieee: string };
     await stick.tell({ do: "join", ieee: lamp.ieee });
-    await page.getByText("could not join").waitFor({ timeout: 10_000 });
+    await page.getByText("could not join").waitFor();
     expect(await page.locator(".walk-device.needed").textContent()).toMatch(
       /not a sensor \(Acme lamp\).*reading. Leave it/,
     );
@@ -107,10 +107,10 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
     await page
       .getByText(/^Devices can join until .*less than a minute more: lintel pair runs on the gateway\./)
-      .waitFor({ timeout: 10_000 });
+      .waitFor();
     pair.kill("SIGINT");
     await pair.exited;
-    await page.getByText("No new device can join now").waitFor({ timeout: 10_000 });
+    await page.getByText("No new device can join now").waitFor();
   });
 
   test("each is named by tapping its room, and a name that is taken gets a number", async () => {
