@@ -2,6 +2,7 @@ import { SystemClock } from "../../src/base/clock.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { keptLog } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
 /** The store of a gateway without drivers, for a process that takes readings in; `stay` says that they are there, and stays until it is killed. */
 export async function openBox(of: {
@@ -15,6 +16,7 @@ export async function openBox(of: {
     clock,
     log: keptLog().log,
     home: Number(home),
+    ...writerOfTests(),
   });
   const stay = () => {
     process.stdout.write("done\n");

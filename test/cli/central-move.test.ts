@@ -5,6 +5,7 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { openCentral } from "../../src/cli/store-place.ts";
 import { type AccountTokens, accountOf, differences } from "../../testbed/central-account.ts";
 import { Site } from "../../testbed/front-door.ts";
+import { nightly } from "../../testbed/nightly.ts";
 import { postgresServer } from "../../testbed/postgres/server.ts";
 import { below, keptLog, seeded } from "../../testbed/sample.ts";
 import { fillCentral } from "../store/move/filled-central.ts";
@@ -69,7 +70,7 @@ async function moveInterrupted(from: string, to: string): Promise<{ ended: numbe
   }
 }
 
-const ended_max = 6;
+const ended_max = nightly ? 6 : 3;
 
 test("a central that runs on either store keeps a move from beginning, and one that is begun keeps central from starting", async () => {
   await using database = await (await postgresServer()).database();

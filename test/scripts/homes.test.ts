@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { tryHomes } from "../../scripts/trial-programs/homes/run.ts";
 import { nightly } from "../../testbed/nightly.ts";
 
-const calls_max = nightly ? 2_000 : 500;
+const calls_max = nightly ? 2_000 : 200;
 
 test.each(["sqlite", "postgres"] as const)(
   "random calls of homes that overlap, move, lie and replay show nobody another's, and lose nothing, on %s",

@@ -10,6 +10,7 @@ import {
   type SeriesRecord,
   type Token,
 } from "../../src/store/store.ts";
+import { nightly } from "../../testbed/nightly.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import { arrivals } from "./arrival-conformance.ts";
 import { farPages } from "./far-pages.ts";
@@ -133,7 +134,7 @@ function pages(make: MakeStore): void {
   });
 
   test("answer what sorting everything would, with late and equal stamps, at any before, skip and through", async () => {
-    for (const seed of [1, 2, 3, 4]) {
+    for (const seed of nightly ? [1, 2, 3, 4] : [1, 2]) {
       await using made = await make();
       const random = seeded(seed);
       const oracle = await PageOracle.beside(made.store);

@@ -6,12 +6,14 @@ import { type CentralPlace, openCentral } from "../../../src/cli/store-place.ts"
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { Site } from "../../../testbed/front-door.ts";
 import { homeReadings } from "../../../testbed/home-readings.ts";
+import { nightly } from "../../../testbed/nightly.ts";
 import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { below, keptLog, seeded } from "../../../testbed/sample.ts";
 import { CentralProcess } from "../../../testbed/uploader-processes.ts";
 import { rowsAt } from "./pulled-home.ts";
 
 const readings = 60_000;
+const kills_max = nightly ? 6 : 3;
 const clock = new SystemClock();
 const { log } = keptLog("error");
 
@@ -108,10 +110,10 @@ async function pullThroughKills(place: CentralPlace, { site, relay, list }: List
   let asked = relay.batchAsked(2);
   const central = await CentralProcess.start(place, site.directory, ["--gateways", list]);
   // Each time it is killed while it asks for a batch and may still be writing the one before: none of its lives gets to the end.
-  for (let kills = 0; kills < 6; kills += 1) {
+  for (let kills = 0; kills < kills_max; kills += 1) {
     await asked;
     asked = relay.batchAsked(1 + below(random, 3));
-    if (kills === 5) relay.passAll();
+    if (kills === kills_max - 1) relay.passAll();
     await central.restart();
   }
   for (let looks = 0; (await heldBy(site, place)) !== readings; looks += 1)
