@@ -172,7 +172,7 @@ function boundPackets(client: MqttClient, url: string): void {
       Object.assign(
         new OperatorError(
           `the MQTT broker ${url} sends a message of more than ${packet_max_bytes / 1024 ** 2} MiB`,
-          "have it speak MQTT 5, or take no such messages (message_size_limit of mosquitto)",
+          "let the broker speak MQTT 5, or refuse such messages (message_size_limit of mosquitto)",
         ),
         { code: "EMSGSIZE" },
       ),

@@ -263,7 +263,7 @@ function addressIn(written: string): Pick<Broker, "url" | "user" | "password"> {
     // It may hold a password, and is not shown.
     throw new OperatorError(
       "[mqtt] url is no address of a broker",
-      'write it as "mqtt://localhost:1883", and what is no letter or digit in user and password as %40 (for @)',
+      'write it as "mqtt://localhost:1883", and write special characters of user and password as %40 (for @)',
     );
   }
 }

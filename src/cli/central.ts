@@ -34,11 +34,12 @@ export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
       "lintel central --data /srv/lintel": "on SQLite: right for some hundred homes",
-      "lintel central --database postgres://lintel@localhost/lintel": "an empty database is set up",
+      "lintel central --database postgres://lintel@localhost/lintel": "central sets up an empty database",
       "lintel central --tls self-signed --tls-names central.example":
-        "gateways are given the PEM file that the log names",
+        "copy the PEM file that the log names to each gateway",
       "lintel token create home-12 --scope sync --home 12 --data /srv/lintel": "lets a home upload",
-      "lintel central --data /srv/lintel --gateways gateways.toml": "goes to gateways that it can reach",
+      "lintel central --data /srv/lintel --gateways gateways.toml":
+        "central reads gateways that it can reach",
       "lintel central move --from /srv/lintel --to postgres://lintel@localhost/lintel":
         "moves all of it to another database",
     },
@@ -66,7 +67,7 @@ export function define(command: Command, context: CommandContext): void {
       quota,
       {},
     )
-    .option("--realm <name>", "named in the challenge to who has no token", "lintel")
+    .option("--realm <name>", "realm of the challenge to clients without a token", "lintel")
     .option("--metrics", "serve metrics at /metrics to holders of read or admin tokens")
     .option("--json", "print one line of JSON when ready: url, dashboard")
     .action((options: CentralCommandOptions) => central(options, context));

@@ -11,8 +11,8 @@ import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-p
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
-      "lintel clock": "what the clock shows, and whether that is believed",
-      "sudo lintel clock --confirm": "once you have held the date against another clock",
+      "lintel clock": "what the clock shows, and whether Lintel trusts it",
+      "sudo lintel clock --confirm": "after you have compared the date with another clock",
     },
     notes: [
       "A clock that leaps to another year is not believed, whatever time server set it: readings are kept without a date until",

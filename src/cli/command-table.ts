@@ -17,14 +17,14 @@ const server = (...row: Parameters<typeof command>): CommandEntry => ({ ...comma
 export const commands: Readonly<Record<string, CommandEntry>> = {
   run: server("run a gateway", () => import("./run.ts")),
   central: server(
-    "run a central server: take in the uploads of every home and serve them",
+    "run a central server: receive the uploads of every home and serve them",
     () => import("./central.ts"),
   ),
-  demo: server("see it all at work with nothing plugged in", () => import("./demo.ts")),
+  demo: server("try Lintel without any device", () => import("./demo.ts")),
   setup: command("set up a gateway: write its configuration, and start it", () => import("./setup.ts")),
   pair: command("let new devices join the running gateway", () => import("./pair.ts")),
   import: command(
-    "take in the records of a programme: items, homes, subjects and so on",
+    "import the records of a programme: items, homes, subjects and so on",
     () => import("./import.ts"),
   ),
   items: command("list the items of the inventory", () => import("./items.ts")),
@@ -34,15 +34,15 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   ),
   doctor: command("check everything a gateway needs, one by one", () => import("./doctor.ts")),
   clock: command(
-    "show which time a machine believes, and confirm that its clock is right",
+    "show whether Lintel trusts the clock, and confirm that it is right",
     () => import("./clock.ts"),
   ),
   "report-fault": command(
-    "write one file for the developers, with nothing in it that names anybody",
+    "write one file for the developers that names nobody",
     () => import("./report-fault.ts"),
   ),
   fleet: command("show which homes need a visit, from central's copy", () => import("./fleet.ts")),
-  upload: command("send to central what it has not confirmed", () => import("./upload.ts")),
+  upload: command("send central all readings that it has not confirmed", () => import("./upload.ts")),
   verify: command("compare every day with central, and send again what differs", () => import("./verify.ts")),
   token: command("create, list and revoke access tokens", () => import("./token.ts")),
   fetch: command("download everything that a token can see, as files", () => import("./fetch.ts")),
@@ -51,16 +51,13 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     "copy a store and its files, while a server runs on it or not",
     () => import("./backup.ts"),
   ),
-  erase: command(
-    "take away what a home has sent, or all of a participant, for ever",
-    () => import("./erase.ts"),
-  ),
+  erase: command("erase the data of a home or of a participant for ever", () => import("./erase.ts")),
   restore: command(
-    "make a spare box the one that was lost, from a backup or from central",
+    "restore a lost box to a spare one, from a backup or from central",
     () => import("./restore.ts"),
   ),
   update: command(
-    "bring the gateway to the newest release, and back where that does not do its work",
+    "update the gateway to the newest release, and go back if that release fails",
     () => import("./update.ts"),
   ),
   report: command("show doses taken and missed, and walking speed, day by day", () => import("./report.ts")),

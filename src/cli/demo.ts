@@ -168,7 +168,7 @@ class Stage implements DemoTeller {
     this.#print("and at the programme's four homes, by its central copy:", cyan(`  ${central}`), "");
     const fetchAll = `fetch --url ${new URL(url).origin} --token ${token} --output demo-data`;
     this.#print(
-      `${unpacked.length} sensors lie unpacked. Let them in at /walk of the home, or by`,
+      `${unpacked.length} new sensors wait to join. Let them join at /walk of the home, or by`,
       cyan(`  ${launcher()} pair --data ${directory}`),
       "",
       "Ask it, in another terminal:",

@@ -72,7 +72,9 @@ async function erase(options: EraseOptions, context: CommandContext): Promise<vo
   const asked = [home, subject, list, again].filter((one) => one !== undefined);
   if (asked.length !== 1)
     throw new OperatorError(
-      asked.length === 0 ? "nothing says what to erase" : "more than one thing is asked for",
+      asked.length === 0
+        ? "the command does not say what to erase"
+        : "the command names more than one thing to erase",
       "give one of --home, --subject, --list and --again",
     );
   await withStore(options, context, async (store, directory) => {

@@ -56,7 +56,7 @@ export function define(command: Command, context: CommandContext): void {
       "The files are those of lintel fetch: docs/download.md says what is in them.",
     ],
     exits: {
-      1: "--at: not all of those readings are here; which ones is said",
+      1: "--at: not all of those readings are here; the command lists the missing ones",
       130: "interrupted: files that were finished are kept",
     },
   });

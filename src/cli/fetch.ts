@@ -41,7 +41,7 @@ export function define(command: Command, context: CommandContext): void {
       "with every reading once that was there when it began, also those that arrived late: docs/download.md.",
     ],
     exits: {
-      1: "--at: not all of those readings are here; which ones is said",
+      1: "--at: not all of those readings are here; the command lists the missing ones",
       2: "refused, unreachable or bad arguments: what was received is kept",
       130: "interrupted",
     },
@@ -51,7 +51,10 @@ export function define(command: Command, context: CommandContext): void {
       "--url <url>",
       "the gateway or central server, as it prints it: https://gateway:8080/v0.9",
     )
-    .option("--token <token>", "a read token; who else uses this machine may see it in the list of processes")
+    .option(
+      "--token <token>",
+      "a read token; other users of this machine may see it in the list of processes",
+    )
     .option("--token-file <file>", "a file that holds the token")
     .option("--certificate <file>", "the server's own certificate, where no authority vouches for it")
     .option("--output <dir>", "where the files go", "lintel-data")

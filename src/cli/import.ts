@@ -26,7 +26,7 @@ export function define(command: Command, context: CommandContext): void {
       "lintel import --dry-run programme.ndjson": '{"record": "items", …} a line',
     },
     notes: [
-      "Files given together are one import: all of it is taken in, or none.",
+      "Files given together are one import: Lintel imports all of it, or nothing.",
       `Records: ${recordTypes.join(", ")}.`,
     ],
   });

@@ -124,11 +124,11 @@ export interface IdentifierOptions {
 /** Gives a command the options for who is told in its package. */
 export function addIdentifierOptions(command: Command, who: string): Command {
   return command
-    .option("--no-identifiers", "leave out what tells who somebody is: so it is anyway")
+    .option("--no-identifiers", "leave out names and addresses of people: the default")
     .option("--identifiers", `names, addresses, birth dates and texts too${who}`, false)
     .option(
       "--key <file>",
-      `the key by which homes, subjects and items are numbered (default: ${defaultKey}, made when it is first needed)`,
+      `the key for the numbers of homes, subjects and items (default: ${defaultKey}, made at the first use)`,
     );
 }
 

@@ -54,7 +54,7 @@ async function restore(
   if ((from === undefined) === (options.fromCentral !== true))
     throw new OperatorError(
       from === undefined
-        ? "nothing says where to restore from"
+        ? "the command does not say where to restore from"
         : `both ${from} and --from-central say where from`,
       "give the directory of a backup, or --from-central",
     );

@@ -20,9 +20,9 @@ import { enableServices, startServices, whyNoService } from "./setup/systemd-ser
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
-      "sudo lintel setup": "asks for all that it needs",
+      "sudo lintel setup": "asks for all settings",
       "sudo lintel setup --file lintel-home.toml": "from a file, such as one on the boot partition",
-      "sudo lintel setup --file new.toml --replace": "a box that is set up otherwise",
+      "sudo lintel setup --file new.toml --replace": "set up a box again with other settings",
     },
     notes: [
       "The file has the keys of lintel.toml, and in [setup] the token for central (upload_token) and, where no authority",
@@ -35,12 +35,12 @@ export function define(command: Command, context: CommandContext): void {
     },
   });
   command
-    .option("--file <file>", "a file with all that is needed (default: it asks at the terminal)")
+    .option("--file <file>", "a file with all settings (default: setup asks at the terminal)")
     .option("--config <file>", "the configuration to write", defaultConfigFiles[0])
-    .option("--replace", "set up anew a box that is set up otherwise")
+    .option("--replace", "set up a box again with other settings")
     .option(
       "--once",
-      "afterwards take the token out of the file, and call it .done.toml; faults go into a file beside it",
+      "afterwards remove the token from the file, and rename it to .done.toml; faults go into a file beside it",
     )
     .option("--json", "print {configuration, changed, started, warnings} as JSON")
     .action((options: SetupOptions) => setup(options, context));
@@ -57,14 +57,10 @@ interface SetupOptions {
 async function setup(options: SetupOptions, context: CommandContext): Promise<void> {
   const { file } = options;
   if (file !== undefined) return setUpFrom(file, options, context);
-  if (options.once)
-    throw new OperatorError(
-      "--once is for a file, and none is named",
-      "give --file FILE, or leave --once out",
-    );
+  if (options.once) throw new OperatorError("--once needs a file", "give --file FILE, or leave --once out");
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new OperatorError(
-      "there is no terminal to ask at",
+      "lintel setup needs a terminal to ask its questions",
       "give --file FILE: docs/first-boot.md shows one",
     );
   return setUpByAnswers(options, context);

@@ -58,7 +58,7 @@ async function run(options: UpdateCommandOptions, context: CommandContext): Prom
   const own = ownRelease();
   if (own === undefined)
     throw new OperatorError(
-      "this is a checkout, and no release that could be replaced",
+      "lintel update needs an installed package, and this is a checkout",
       "install the package, as docs/install.md says, or update the checkout by git",
     );
   mkdirSync(target.directory, { recursive: true, mode: 0o755 });

@@ -57,7 +57,7 @@ export function nextQuery(link: string | null, url: string): string | undefined 
   if (to === null || to.origin !== from.origin || to.pathname !== from.pathname || to.search === from.search)
     throw new OperatorError(
       `${from.origin}${from.pathname} names ${target} as its next page, which is not one of its pages`,
-      "check what stands between this machine and the gateway (a proxy must keep the Host header)",
+      "check proxies between this machine and the gateway (a proxy must keep the Host header)",
     );
   return to.search;
 }

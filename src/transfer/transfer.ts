@@ -134,7 +134,7 @@ class Transfer {
     const now = again.epochs.find(({ epoch }) => epoch === last.epoch);
     if (now !== undefined && held_seq <= now.last_seq) return;
     throw new OperatorError(
-      `central holds readings up to ${held_seq} of ${gateway}, which itself has them up to ${last.last_seq}: it runs on an older copy of its data`,
+      `central has readings up to ${held_seq} of ${gateway}, which itself has them up to ${last.last_seq}: it runs on an older copy of its data`,
       "on that box stop lintel, set its data directory aside and run lintel restore, which brings the readings back and goes on with numbers of its own",
     );
   }

@@ -345,7 +345,7 @@ describe("restore", () => {
   });
 
   test("says which way to choose where none or both are given", async () => {
-    expect(await refused()).toContain("nothing says where to restore from");
+    expect(await refused()).toContain("the command does not say where to restore from");
     expect(await refused(stick, "--from-central")).toContain("both");
   });
 

@@ -166,7 +166,7 @@ describe("a box that is set up", () => {
     const other = `${home()}[api]\nlisten = "127.0.0.1:8081"\n`;
     const refused = await setup(other);
     expect([refused.code, written()]).toEqual([2, before]);
-    expect(refused.said).toContain("this box is set up already");
+    expect(refused.said).toContain("this box is already set up");
     expect((await setup(`${other}[setup]\nreplace = true\n`)).code).toBe(0);
     expect((await setup(`${home()}${local}`, "--replace")).code).toBe(0);
     expect(configured()["api"]).toMatchObject({ listen: "127.0.0.1:0" });

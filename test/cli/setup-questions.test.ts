@@ -141,5 +141,5 @@ test("a token that is typed as soon as its question is there is not shown, howev
 test("without a terminal it asks nothing and says what to give", async () => {
   const { code, said } = await site.lintel("setup", "--config", config);
   expect([code, existsSync(config)]).toEqual([2, false]);
-  expect(said).toContain("there is no terminal to ask at: give --file FILE");
+  expect(said).toContain("lintel setup needs a terminal to ask its questions: give --file FILE");
 });

@@ -110,7 +110,7 @@ test("a box that has less than central holds is refused, unless it numbered more
   };
   const refused = await stores.transfer({ source: { report: old } }).catch((thrown: unknown) => thrown);
   expect(String(refused)).toStartWith(
-    "OperatorError: central holds readings up to 10 of this box, which itself has them up to 9: it runs on an older copy of its data: on that box stop lintel",
+    "OperatorError: central has readings up to 10 of this box, which itself has them up to 9: it runs on an older copy of its data: on that box stop lintel",
   );
   expect(asked).toBe(2);
   const catchesUp = (after_note: number) => (asked++ === 2 ? old(after_note) : source.report(after_note));

@@ -89,7 +89,7 @@ export class LinkSecurity {
     }
     if (this.#pairing === undefined && this.#options.permit() === undefined) {
       throw new OperatorError(
-        "it speaks only to a partner that it was paired with",
+        "it speaks only to a paired gateway",
         "run lintel pair and put it into its pairing mode",
       );
     }
@@ -97,7 +97,7 @@ export class LinkSecurity {
     await this.pair();
     // It asks for a number, and there was nobody to read or type one, or it has no way to show one.
     if (before !== undefined && this.#encrypted?.byNumber !== true)
-      throw new OperatorError("it wants to be paired by a number", "run lintel pair in a terminal");
+      throw new OperatorError("it needs a number for pairing", "run lintel pair in a terminal");
   }
 
   /** Pairs, or waits for the pairing that is under way. Rejects when it fails. */

@@ -19,7 +19,7 @@ import { withUploadStore } from "../with-store.ts";
 export function defineAdmission(items: Command, context: CommandContext): void {
   const admit = items
     .command("admit <address>")
-    .description("listen to a device that is heard by radio, from now on");
+    .description("admit a device that the radio hears, from now on");
   addHelp(admit, {
     examples: {
       "lintel items admit 54:48:e6:8f:80:a5":
@@ -34,9 +34,7 @@ export function defineAdmission(items: Command, context: CommandContext): void {
     .option("--json", "print {address, admitted} as JSON")
     .action((address: string, options: StoreOptions) => admitDevice(address, options, context));
 
-  const forget = items
-    .command("forget <address>")
-    .description("listen no longer to a device that was let in");
+  const forget = items.command("forget <address>").description("listen no longer to an admitted device");
   addHelp(forget, {
     examples: { "lintel items forget 54:48:e6:8f:80:a5": "it was the neighbours'" },
     notes: [
@@ -80,8 +78,8 @@ async function forgetDevice(written: string, options: StoreOptions, context: Com
     const { inventory } = await store.admissions();
     if (inventory.some((device) => device.address === address))
       throw new OperatorError(
-        `${address} is in the inventory, which admits it`,
-        "take the address out of its item there",
+        `${address} is in the inventory, which admits every device that it lists`,
+        "remove the address from its item there",
       );
     if (!(await store.forgetDevice(address)))
       throw new OperatorError(
@@ -168,13 +166,13 @@ export function defineConflicts(items: Command, context: CommandContext): void {
     [
       "accept",
       "accepted",
-      "let the device that claims an address take the place of the known one",
+      "accept the device that claims an address, instead of the known one",
       "is that device from now on: what it says is recorded, and the one before it is refused",
     ],
     [
       "refuse",
       "refused",
-      "go on refusing the device that claims an address",
+      "keep refusing the device that claims an address",
       "stays as it was known; the other is refused, and only counted",
     ],
   ] as const) {

@@ -44,7 +44,7 @@ export function defineName(items: Command, context: CommandContext): void {
       'lintel items replace "Kitchen door" 00:0d:6f:00:0a:50:de:09': "the new one has joined already",
     },
     notes: [
-      "Each is named by its address or its name. What was recorded of either stays its own: the old one is shown no",
+      "Each is named by its address or its name. Each keeps its own readings: the old one is shown no",
       "more, and keeps its history under its first name. Where the inventory names the old one, it keeps that name",
       "until the inventory gives it to the new one.",
     ],

@@ -197,7 +197,7 @@ async function askCentral({ options, context, log, stop }: RestoreContext): Prom
     throw thrown;
   }
   const late = new AbortController();
-  const giveUp = (reason: string) => late.abort(new OperatorError(reason, "restore goes on without it"));
+  const giveUp = (reason: string) => late.abort(new OperatorError(reason, "restore continues without it"));
   const cancel = clock.after(central_ms_max, () => giveUp("it does not answer"));
   try {
     // A restore in a cellar has no network, and should not wait for one.

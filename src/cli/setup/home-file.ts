@@ -17,7 +17,7 @@ export interface Wanted {
   readonly token?: string | undefined;
   /** Central's certificate in PEM, where it is given. */
   readonly certificate?: string | undefined;
-  /** Whether a box that is set up otherwise may be set up anew. */
+  /** Whether setup may replace other settings of the box. */
   readonly replace: boolean;
 }
 
@@ -27,7 +27,7 @@ const setupSection = Type.Object({
   upload_certificate: Type.Optional(
     Type.String({ description: "central's own certificate in PEM, between two lines of three quotes" }),
   ),
-  replace: Type.Optional(Type.Boolean({ description: "true to set up anew what is set up otherwise" })),
+  replace: Type.Optional(Type.Boolean({ description: "true to set up a box again with other settings" })),
 });
 
 type Setup = { upload_token?: string; upload_certificate?: string; replace?: boolean };

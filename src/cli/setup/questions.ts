@@ -130,7 +130,7 @@ async function askForCentral(conversation: Conversation, home: number): Promise<
       if (thrown instanceof UntrustedCertificate) certificate = await askToTrust(conversation, url);
     }
   }
-  throw new OperatorError("central takes no token that was given", "nothing was changed: run this again");
+  throw new OperatorError("central refused every token", "nothing was changed: run this again");
 }
 
 /** The certificate that central shows, where the person finds it to be central's. */

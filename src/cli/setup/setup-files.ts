@@ -25,7 +25,7 @@ export type Changes = ReadonlyMap<string, string>;
 /**
  * The files that have to change for what is wanted, the configuration last: what is named in it is there before it is.
  *
- * @throws OperatorError where the box is set up otherwise and `replace` does not allow for that, or has another home's readings
+ * @throws OperatorError if the box has other settings and `replace` does not allow a change, or if it has another home's readings
  */
 export function changesFor(file: string, wanted: Wanted, replace: boolean): Changes {
   const before = valuesIn(file);
@@ -45,8 +45,8 @@ export function changesFor(file: string, wanted: Wanted, replace: boolean): Chan
   refuseOtherHome(file, before, wanted.values);
   if (replace) return changes;
   throw new OperatorError(
-    `this box is set up already: ${[...changes.keys()].join(" and ")} ${changes.size === 1 ? "is" : "are"} otherwise`,
-    "give --replace to set it up anew, or leave it as it is",
+    `this box is already set up with a different ${[...changes.keys()].join(" and ")}`,
+    "to change it, run lintel setup with --replace",
   );
 }
 
@@ -105,7 +105,7 @@ function refuseOtherHome(file: string, before: TomlValues, after: TomlValues): v
   if (old === undefined || old === other || !existsSync(databasePath(data))) return;
   throw new OperatorError(
     `${data} has the readings of home ${old}, and this box is to be set up for home ${other}`,
-    `have them uploaded, then stop lintel and move ${data} away: a box that comes into another home starts with a data directory of its own`,
+    `upload them, then stop lintel and move ${data} away: a box in another home needs a new data directory`,
   );
 }
 
@@ -129,8 +129,8 @@ export function putAway(file: string, token: string | undefined): void {
     syncDirectory(dirname(file));
   } catch (thrown) {
     throw new OperatorError(
-      `the box is set up, and its token cannot be taken out of ${file} (${messageOf(thrown)})`,
-      "have it on a disk that takes changes, and run this again",
+      `the box is set up, but setup cannot remove the token from ${file} (${messageOf(thrown)})`,
+      "make that disk writable, and run this again",
     );
   }
 }

@@ -104,7 +104,7 @@ export async function restoreHistory(options: {
     if (next.seq === position?.seq && next.at === position.at)
       throw new OperatorError(
         `central at ${central.url.host} says twice that its history goes on at ${next.seq} ${next.at}`,
-        "check what stands between this machine and central: it may answer what was asked before",
+        "check proxies between this machine and central: it may answer what was asked before",
       );
     position = next;
   }

@@ -234,7 +234,7 @@ async function bodyOf(
     if (thrown.kind !== "coding") throw tooLarge(response, options);
     throw new OperatorError(
       `the answer to ${response.url} ${thrown.message}`,
-      `check what stands between this machine and ${wording.name}`,
+      `check proxies between this machine and ${wording.name}`,
     );
   }
 }

@@ -46,7 +46,7 @@ for (const legacy of [true, false]) {
       const needs = byNumber ? "number" : "encryption";
       await using bonded = await startBonded({ security, needs });
       expect(await bonded.connect()).toMatch(
-        /: it speaks only to a partner that it was paired with: run lintel pair and put it into its pairing mode \(/,
+        /: it speaks only to a paired gateway: run lintel pair and put it into its pairing mode \(/,
       );
       expect([bonded.bonds(), bonded.security.bonded]).toEqual([undefined, false]);
 
@@ -107,7 +107,7 @@ test("digits that are not the same at both ends are refused, and pairing ends af
     // The device shows another number, but once in a million runs.
     await bonded.openJoining({ typesNumber: async () => "314159" });
     await bonded.failures(4);
-    expect(await bonded.connect()).toContain("it speaks only to a partner");
+    expect(await bonded.connect()).toContain("it speaks only to a paired gateway");
     expect(bonded.rig.host.joins.filter(({ state }) => state === "started")).toHaveLength(4);
     expect(bonded.bonds()).toBeUndefined();
   }
@@ -175,7 +175,7 @@ test("a gateway that lost its keys with the power pairs anew, while joining is o
   expect(await bonded.connect()).toEqual(value);
   await Bun.file(`${bonded.rig.host.directory}/bonds.json`).delete();
   await bonded.restart();
-  expect(await bonded.connect()).toContain("it speaks only to a partner that it was paired with");
+  expect(await bonded.connect()).toContain("it speaks only to a paired gateway");
   await bonded.openJoining();
   expect(await bonded.connect()).toContain("is known with another key");
   await bonded.rig.host.identities.settle(address, "accepted", "a technician");
@@ -268,7 +268,7 @@ test("a device with changing addresses is known by its lasting one once it is pa
 
 test("a device that asks to be made safe is paired while joining is open, and told no while it is not", async () => {
   await using bonded = await startBonded({ security: { asks: true } });
-  expect(await bonded.connect()).toContain("it speaks only to a partner");
+  expect(await bonded.connect()).toContain("it speaks only to a paired gateway");
   expect(bonded.security.refusals).toEqual([5]);
   await bonded.openJoining();
   expect(await bonded.connect()).toEqual(value);

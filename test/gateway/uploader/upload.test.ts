@@ -315,7 +315,7 @@ test("a box on an older copy of its data is told so before it sends anything", a
   await one.upload();
   const fault = await faultOf(older.upload());
   expect(fault.message).toContain(
-    "central holds readings up to 40 of this box, which itself has them up to 20: it runs on an older copy of its data",
+    "central has readings up to 40 of this box, which itself has them up to 20: it runs on an older copy of its data",
   );
   expect(fault.message).toContain("lintel restore");
 });
