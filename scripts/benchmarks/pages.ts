@@ -6,7 +6,6 @@
  * Debian's Chromium looks at `lintel run` as people start it, on a store of 40 motion sensors: the first with 500,000 events in the year, the others with 150 a day.
  * Exits with 1 when a bar is missed. --store keeps the year there, or takes the one that is there.
  */
-
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,8 +15,7 @@ import { optionsOf } from "../program-options.ts";
 import { quantile, Report } from "./api/report.ts";
 import { PagesGateway } from "./pages/gateway.ts";
 import { makeYear, nameOf } from "./pages/home.ts";
-import { type Look, lookAt, watchFor } from "./pages/looks.ts";
-import { openPages } from "./pages/open-pages.ts";
+import { type Look, lookAt, openPages, watchFor } from "./pages/looks.ts";
 
 const options = optionsOf("./scripts/bench pages [--store DIRECTORY] [--busiest 500000] [--each 54750]", {
   store: undefined,

@@ -5,8 +5,7 @@ import { upload } from "../../../../src/gateway/uploader/upload.ts";
 import type { Imported } from "../../../../src/store/inventory/record-store.ts";
 import { CentralClient } from "../../../../src/transfer/central-client.ts";
 import type { SimulatedGateway } from "../../../../testbed/simulated-gateway.ts";
-import { nightOf } from "./home-night.ts";
-import { nightStore } from "./night-store.ts";
+import { nightOf, nightStore } from "./home-night.ts";
 
 /** The order to a process of gateways, as one line of JSON. */
 export interface CrowdOrder {
