@@ -20,11 +20,16 @@ import { sensorModels, zoneSubtypes } from "../drivers/zigbee/models.ts";
 import { type SimulatedModel, simulatedModels } from "../drivers/zigbee/simulator/models.ts";
 import { eventWords } from "../src/domain/event-words.ts";
 import { quantityOf } from "../src/domain/quantities.ts";
+import { wrapped } from "./wrap-markdown.ts";
 
 export const sensorsPage = "docs/sensors.md";
 
 /** The page, as the tables have it now. */
 export function sensorsText(): string {
+  return wrapped(pageText());
+}
+
+function pageText(): string {
   const definitions = everyDefinition();
   const makers = [...Map.groupBy(definitions.filter(isSensor), ({ vendor }) => vendor)].toSorted(
     ([one], [other]) => one.localeCompare(other, "en"),

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { markdownFiles, wrapped } from "../../scripts/wrap-markdown.ts";
 import { repositoryFiles, root, sourceFiles } from "../../testbed/source-files.ts";
 
 const files = await sourceFiles();
@@ -153,6 +154,15 @@ test("the documents name no file, benchmark or trial that is not there", async (
     }
   }
   expect(faults).toEqual([]);
+});
+
+test("the documents are wrapped: bun scripts/wrap-markdown.ts does it", async () => {
+  const texts = (await markdownFiles()).map(async (path) => ({
+    path,
+    text: await Bun.file(join(root, path)).text(),
+  }));
+  const unwrapped = (await Promise.all(texts)).filter(({ text }) => wrapped(text) !== text);
+  expect(unwrapped.map(({ path }) => path)).toEqual([]);
 });
 
 test("the source is formatted, and passes the linter and the type checker", () => {
