@@ -51,6 +51,35 @@ export interface Clock {
 }
 
 /**
+ * Calls `look` after `first_ms`, and again `interval_ms` after each end of it, until it answers `stop` or resolves with it.
+ * It must not throw or reject. The returned function ends that too.
+ */
+export function repeat(
+  clock: Clock,
+  interval_ms: number,
+  look: () => unknown,
+  first_ms = interval_ms,
+): () => void {
+  let ended = false;
+  let cancel = () => {};
+  const plan = (delay_ms: number) => {
+    cancel = clock.after(delay_ms, () => {
+      const said = look();
+      if (said instanceof Promise) void said.then(next);
+      else next(said);
+    });
+  };
+  const next = (said: unknown) => {
+    if (!ended && said !== "stop") plan(interval_ms);
+  };
+  plan(first_ms);
+  return () => {
+    ended = true;
+    cancel();
+  };
+}
+
+/**
  * The clock of this machine. It is taken for right once the kernel or systemd-timesyncd says that a time service has set it
  * since the machine started, or where the machine has a clock of its own that runs on without power.
  */

@@ -1,8 +1,8 @@
 import { lchownSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type Clock, clockQuality, type Moment, sane_unix_ms } from "./clock.ts";
+import { type Clock, clockQuality, type Moment, repeat, sane_unix_ms } from "./clock.ts";
 import { parseIfWhole, readPlainFile, writeDurably } from "./disk/safe-files.ts";
 import { OperatorError } from "./errors.ts";
 import { day_ms, hour_ms } from "./time.ts";
@@ -69,19 +69,13 @@ export class GuardedClock implements Clock {
 
   /** Keeps the time as it goes on, each hour; the returned function ends that. What the clock shows counts only once it has stood for an hour. */
   keep(onFault: (thrown: unknown) => void): () => void {
-    let cancel = () => {};
-    const next = () => {
-      cancel = this.#clock.after(hour_ms, () => {
-        try {
-          this.#goOn();
-        } catch (thrown) {
-          onFault(thrown);
-        }
-        next();
-      });
-    };
-    next();
-    return () => cancel();
+    return repeat(this.#clock, hour_ms, () => {
+      try {
+        this.#goOn();
+      } catch (thrown) {
+        onFault(thrown);
+      }
+    });
   }
 
   #goOn(): void {
@@ -141,21 +135,15 @@ function carriedOn(known: KnownTime, monotonic_ms: number): number {
 
 const dateText = (unix_ms: number) => new Date(unix_ms).toISOString().slice(0, 10);
 
-interface KnownTime {
-  /** The newest time that was surely so, and when that was, in which boot of the machine. */
-  readonly unix_ms: number;
-  readonly monotonic_ms: number;
-  readonly boot: string;
-  /** By central or a person, in this boot: not by the clock alone. */
-  readonly confirmed: boolean;
-}
-
 const KnownTime = Type.Object({
+  /** The newest time that was surely so, and when that was, in which boot of the machine. */
   unix_ms: Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 }),
   monotonic_ms: Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   boot: Type.String({ maxLength: 100 }),
+  /** By central or a person, in this boot: not by the clock alone. */
   confirmed: Type.Boolean(),
 });
+type KnownTime = Readonly<Static<typeof KnownTime>>;
 
 /** In the data directory. */
 export const knownTimeFile = "known-time.json";

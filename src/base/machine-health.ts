@@ -1,6 +1,6 @@
 import { existsSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Clock } from "./clock.ts";
+import { type Clock, repeat } from "./clock.ts";
 import { day_ms, hour_ms } from "./time.ts";
 
 /** State of the machine that a gateway runs on. An absent value is not told by the machine: nothing is guessed. Times are unix milliseconds. */
@@ -65,14 +65,16 @@ export function machineHealth(directory: string, { sys = "/sys", proc = "/proc" 
 export class PowerWatch {
   readonly #clock: Clock;
   readonly #sys: string;
-  #cancel = () => {};
+  readonly #cancel: () => void = () => {};
   #low_ms: number | undefined;
 
   constructor(clock: Clock, sys = "/sys") {
     this.#clock = clock;
     this.#sys = sys;
     // A machine that does not tell at its start never does.
-    if (power(sys).power_low !== undefined) this.#look();
+    if (power(sys).power_low === undefined) return;
+    this.#look();
+    this.#cancel = repeat(clock, look_ms, () => this.#look());
   }
 
   /** The last sight of a weak supply since the start. */
@@ -86,7 +88,6 @@ export class PowerWatch {
 
   #look(): void {
     if (power(this.#sys).power_low) this.#low_ms = this.#clock.now().unix_ms;
-    this.#cancel = this.#clock.after(look_ms, () => this.#look());
   }
 }
 

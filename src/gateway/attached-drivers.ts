@@ -6,7 +6,7 @@ import type {
   Lamp,
   PairingPerson,
 } from "../../drivers/driver.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, repeat } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { plainWords } from "../base/text.ts";
@@ -131,32 +131,24 @@ export function plainHost(host: Host): Host {
 
 /** Has the lamps of all drivers show the state of the gateway. */
 export class LampKeeper {
-  readonly #drivers: () => readonly AttachedDriver[];
-  readonly #clock: Clock;
-  readonly #isJoining: () => boolean;
+  readonly #options: LampOptions;
   #shown: Lamp | undefined;
   #joinedUntil_ms = Number.NEGATIVE_INFINITY;
   #cancel: () => void = () => {};
 
-  constructor(options: {
-    drivers: () => readonly AttachedDriver[];
-    clock: Clock;
-    isJoining: () => boolean;
-  }) {
-    this.#drivers = options.drivers;
-    this.#clock = options.clock;
-    this.#isJoining = options.isJoining;
+  constructor(options: LampOptions) {
+    this.#options = options;
   }
 
   show(lamp: Lamp): void {
     if (lamp === this.#shown) return;
     this.#shown = lamp;
-    for (const driver of this.#drivers()) driver.show(lamp);
+    for (const driver of this.#options.drivers()) driver.show(lamp);
   }
 
   /** A device has just joined: says so for a moment that a person can see. */
   joined(): void {
-    this.#joinedUntil_ms = this.#clock.now().monotonic_ms + joined_ms;
+    this.#joinedUntil_ms = this.#options.clock.now().monotonic_ms + joined_ms;
     this.show("joined");
   }
 
@@ -164,13 +156,14 @@ export class LampKeeper {
   keep(): void {
     this.#cancel();
     this.refresh();
-    this.#cancel = this.#clock.after(refresh_ms, () => this.keep());
+    this.#cancel = repeat(this.#options.clock, refresh_ms, () => this.refresh());
   }
 
   refresh(): void {
-    if (this.#clock.now().monotonic_ms < this.#joinedUntil_ms) return;
-    if (this.#isJoining()) this.show("joining");
-    else if (this.#drivers().some((driver) => driver.status().problem !== undefined)) this.show("fault");
+    const { drivers, clock, isJoining } = this.#options;
+    if (clock.now().monotonic_ms < this.#joinedUntil_ms) return;
+    if (isJoining()) this.show("joining");
+    else if (drivers().some((driver) => driver.status().problem !== undefined)) this.show("fault");
     else this.show("ready");
   }
 
@@ -178,6 +171,12 @@ export class LampKeeper {
     this.#cancel();
     this.show("off");
   }
+}
+
+interface LampOptions {
+  readonly drivers: () => readonly AttachedDriver[];
+  readonly clock: Clock;
+  readonly isJoining: () => boolean;
 }
 
 const joined_ms = 3_000;

@@ -12,6 +12,7 @@ import type { UploadStore } from "../store/gateway/upload-store.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
 import { checkPages, keepEssentials } from "../store/sqlite/damage-watch.ts";
 import { openGatewayStore, openUploadStore } from "../store/sqlite/open-store.ts";
+import type { Store } from "../store/store.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
 import { type Family, Histogram } from "../web/metrics/openmetrics.ts";
 import {
@@ -21,7 +22,7 @@ import {
   programFamilies,
 } from "../web/metrics/program-metrics.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
-import { startServer } from "../web/server/http-server.ts";
+import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import { AttachedDriver, LampKeeper } from "./attached-drivers.ts";
 import { startControl } from "./control-server.ts";
 import { hostOf } from "./driver-host.ts";
@@ -83,13 +84,61 @@ interface Started {
   stop(): Promise<void>;
 }
 
-async function assemble(
-  { config, clock, log, drivers, onFailure }: Parameters<typeof startGateway>[0],
-  started: Started[],
-): Promise<RunningGateway> {
+type GatewayOptions = Parameters<typeof startGateway>[0];
+
+async function assemble(options: GatewayOptions, started: Started[]): Promise<RunningGateway> {
+  const { config, clock, log, drivers } = options;
   const started_ms = clock.now().unix_ms;
   for (const driver of drivers)
     if (config.drivers.has(driver.name)) driver.check?.(config.drivers.get(driver.name) as never);
+  const store = await openStore(options, started);
+  const parts = await listeningParts(options, store, started);
+  const { attached, admission, joining, identities, lamp } = parts;
+  const power = new PowerWatch(clock);
+  started.push({ name: "watch of the power supply", stop: async () => power.stop() });
+  const facts = {
+    options,
+    parts,
+    power,
+    started_ms,
+    uploads: uploadsOf(options, started),
+    memory_bytes: memoryMeter(),
+  };
+  const status: () => Promise<GatewayStatus> = async () => ({
+    ...(await statusOf(facts)),
+    ...serving(server),
+  });
+  const server = await serve(facts, status);
+  started.push({ name: "server", stop: () => server.stop() });
+  await admission.start();
+  started.push({ name: "admission", stop: async () => admission.stop() });
+  startDrivers(options, parts, started);
+  const control = startControl({ directory: config.data, joining, admission, identities, status, clock });
+  started.push({ name: "control", stop: () => control.stop() });
+  started.push({ name: "joining", stop: () => joining.stop() });
+  lamp.keep();
+  if (attached.length === 0) {
+    log.warn("no driver is configured: nothing is heard; add a section such as [zigbee] to hear devices");
+  }
+  const url = apiUrl(server);
+  return {
+    url,
+    dashboard: new URL("/", url).href,
+    store,
+    status,
+    // Nothing to add is still an errand for the writer: its answer, also a refusal, shows that it turns.
+    alive: async () => {
+      await store.append([]).catch((error) => log.debug(messageOf(error)));
+    },
+    stop: () => unwind(started, log),
+  };
+}
+
+/** The store, with what watches its files. */
+async function openStore(
+  { config, clock, log, onFailure }: GatewayOptions,
+  started: Started[],
+): Promise<GatewayStore> {
   const store = await openGatewayStore({
     directory: config.data,
     clock,
@@ -98,24 +147,39 @@ async function assemble(
     onFailure,
   });
   started.push({ name: "store", stop: () => store.close() });
-  const stopWatching = watchFile({
-    path: databasePath(config.data),
-    clock,
-    interval_ms: data_watch_ms,
-    onGone: (fault) => {
-      log.error(fault.message);
-      onFailure(fault);
-    },
-  });
-  started.push({ name: "watch of the data", stop: async () => stopWatching() });
-  const onDamaged = (fault: OperatorError) => {
+  const path = databasePath(config.data);
+  const onFault = (fault: OperatorError) => {
     log.error(fault.message);
     onFailure(fault);
   };
-  const stopChecking = checkPages({ path: databasePath(config.data), clock, log, onDamaged });
+  const stopWatching = watchFile({ path, clock, interval_ms: data_watch_ms, onGone: onFault });
+  started.push({ name: "watch of the data", stop: async () => stopWatching() });
+  const stopChecking = checkPages({ path, clock, log, onDamaged: onFault });
   started.push({ name: "check of the database", stop: async () => stopChecking() });
-  const stopKeeping = keepEssentials({ store, clock, log, onDamaged });
+  const stopKeeping = keepEssentials({ store, clock, log, onDamaged: onFault });
   started.push({ name: "copy of what readings hang on", stop: async () => stopKeeping() });
+  return store;
+}
+
+/** Everything between the drivers and the store. */
+interface ListeningParts {
+  readonly store: GatewayStore;
+  /** Filled when the drivers start. */
+  readonly attached: AttachedDriver[];
+  readonly identities: Identities;
+  readonly ingest: Ingest;
+  readonly joining: Joining;
+  readonly admission: Admission;
+  readonly lamp: LampKeeper;
+  readonly commits: Histogram;
+}
+
+async function listeningParts(
+  { clock, log }: GatewayOptions,
+  store: GatewayStore,
+  started: Started[],
+): Promise<ListeningParts> {
+  const attached: AttachedDriver[] = [];
   const commits = new Histogram(commitSteps_s);
   const identities: Identities = new Identities({
     store,
@@ -134,7 +198,6 @@ async function assemble(
     onCommit: (duration_ms) => commits.observe(duration_ms / 1000),
   });
   started.push({ name: "ingest", stop: () => ingest.close() });
-  const attached: AttachedDriver[] = [];
   const joining: Joining = new Joining({
     drivers: () => attached,
     clock,
@@ -145,43 +208,7 @@ async function assemble(
       else lamp.refresh();
     },
   });
-  const walk = new SetupVisit({ joining, identities, store, clock, lines: config.walking });
-  const { hostname, port, realm } = config.api;
-  const tls = await tlsOf(config, clock, log);
-  const power = new PowerWatch(clock);
-  started.push({ name: "watch of the power supply", stop: async () => power.stop() });
-  const uploads = uploadsOf({ config, clock, log, started });
-  const server = await startServer({
-    store,
-    clock,
-    log,
-    listen: { hostname, port },
-    realm,
-    tls,
-    apps: [
-      apiApp({ store }),
-      sourceOf({ config, clock, store, uploads, strangers: () => admission.strangers().length, power }),
-      ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
-      dashboardApp({
-        role: "gateway",
-        store,
-        version,
-        home: config.home.id,
-        api: apiUrl({ origin: "" }),
-        zoneOf: async () => config.home.timezone,
-        keepingOf: async () => ({
-          ...keepingOf(config),
-          uploaded_ms: config.upload && (await (await uploads()).uploadState()).uploaded_ms,
-        }),
-        walking: config.walking,
-        walk,
-        troublesOf: async () => troublesOf(await health()),
-        doubtsOf: () => store.uncertainTimes(),
-      }),
-    ],
-  });
-  started.push({ name: "server", stop: () => server.stop() });
-
+  const lamp = new LampKeeper({ drivers: () => attached, clock, isJoining: () => joining.isOpen });
   const admission = new Admission({
     store,
     clock,
@@ -195,9 +222,15 @@ async function assemble(
     },
     onStranger: () => ingest.dropped("broadcasts of devices that were not admitted"),
   });
-  await admission.start();
-  started.push({ name: "admission", stop: async () => admission.stop() });
-  const lamp = new LampKeeper({ drivers: () => attached, clock, isJoining: () => joining.isOpen });
+  return { store, attached, identities, ingest, joining, admission, lamp, commits };
+}
+
+/** Starts the drivers that have a section in the configuration. */
+function startDrivers(
+  { config, clock, log, drivers }: GatewayOptions,
+  { store, attached, identities, ingest, joining, admission, lamp }: ListeningParts,
+  started: Started[],
+): void {
   for (const definition of drivers) {
     if (!config.drivers.has(definition.name)) continue;
     const section = config.drivers.get(definition.name);
@@ -218,65 +251,113 @@ async function assemble(
     note: (listener) => ingest.listening(listener),
   });
   started.push({ name: "listening", stop: async () => endListening() });
+}
 
-  const url = apiUrl(server);
-  const machineNow = () => ({ ...machineHealth(config.data), ...power.seen() });
-  const driversNow = () => attached.map((driver) => ({ name: driver.name, ...driver.status() }));
-  const health = async (): Promise<GatewayHealth> => ({
+/** What a gateway knows of itself. */
+interface GatewayFacts {
+  readonly options: GatewayOptions;
+  readonly parts: ListeningParts;
+  readonly power: PowerWatch;
+  readonly started_ms: number;
+  readonly memory_bytes: () => number;
+  readonly uploads: () => Promise<UploadStore>;
+}
+
+async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>): Promise<HttpServer> {
+  const { options, parts, uploads } = facts;
+  const { config, clock, log } = options;
+  const { store, identities, joining, commits } = parts;
+  const { hostname, port, realm } = config.api;
+  return startServer({
+    store,
+    clock,
+    log,
+    listen: { hostname, port },
+    realm,
+    tls: await tlsOf(config, clock, log),
+    apps: [
+      apiApp({ store }),
+      sourceOf(facts),
+      ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
+      dashboardApp({
+        ...pagesOf(config, store),
+        keepingOf: async () => ({
+          ...keepingOf(config),
+          uploaded_ms: config.upload && (await (await uploads()).uploadState()).uploaded_ms,
+        }),
+        walking: config.walking,
+        walk: new SetupVisit({ joining, identities, store, clock, lines: config.walking }),
+        troublesOf: async () => troublesOf(await healthOf(facts)),
+        doubtsOf: () => store.uncertainTimes(),
+      }),
+    ],
+  });
+}
+
+/** The first options of the pages of a gateway, also of one that records nothing. */
+export function pagesOf<Pages extends Store>(config: Config, store: Pages) {
+  return {
+    role: "gateway",
+    store,
+    version,
+    home: config.home.id,
+    api: apiUrl({ origin: "" }),
+    zoneOf: async () => config.home.timezone,
+  } as const;
+}
+
+async function machineFacts({ options, parts, power }: GatewayFacts) {
+  const { config, clock } = options;
+  return {
     now_ms: clock.now().unix_ms,
     clock_synchronised: clock.now().quality === clockQuality.synchronised,
     clock_doubt: clock.doubt?.(),
-    drivers: driversNow(),
-    problem: ingest.status().problem,
+    drivers: parts.attached.map((driver) => ({ name: driver.name, ...driver.status() })),
     disk_free_bytes: await freeBytes(config.data),
-    machine: machineNow(),
-    ...(config.upload && {
+    machine: { ...machineHealth(config.data), ...power.seen() },
+  };
+}
+
+async function healthOf(facts: GatewayFacts): Promise<GatewayHealth> {
+  const { options, parts, started_ms, uploads } = facts;
+  return {
+    ...(await machineFacts(facts)),
+    problem: parts.ingest.status().problem,
+    ...(options.config.upload && {
       upload: { since_ms: started_ms, ...(await (await uploads()).uploadState()) },
     }),
-  });
-  const memory_bytes = memoryMeter();
-  const status = async (): Promise<GatewayStatus> => ({
+  };
+}
+
+/** The status of a gateway, but for its server. */
+async function statusOf(facts: GatewayFacts): Promise<Omit<GatewayStatus, keyof ReturnType<typeof serving>>> {
+  const { options, parts, started_ms, memory_bytes } = facts;
+  const { store, attached, identities, ingest, joining, admission } = parts;
+  const { config } = options;
+  return {
     version,
     pid: process.pid,
-    url,
     listen: config.api.hostname,
-    tls: server.certificate,
     warnings: config.warnings,
     started_ms,
-    now_ms: clock.now().unix_ms,
     memory_bytes: memory_bytes(),
-    disk_free_bytes: await freeBytes(config.data),
-    machine: machineNow(),
-    clock_synchronised: clock.now().quality === clockQuality.synchronised,
-    clock_doubt: clock.doubt?.(),
+    ...(await machineFacts(facts)),
     joining: joining.isOpen,
     ...(joining.opened && { opened: joining.opened }),
     busy: attached.flatMap((driver) => driver.busy() ?? []),
-    connections_closed: server.connectionsClosed(),
-    requests_refused: server.requestsRefused(),
-    drivers: driversNow(),
     ingest: { ...ingest.status() },
     strangers: admission.strangers(),
     conflicts: identities.conflicts(),
     store: await store.overview(),
-  });
-  const control = startControl({ directory: config.data, joining, admission, identities, status, clock });
-  started.push({ name: "control", stop: () => control.stop() });
-  started.push({ name: "joining", stop: () => joining.stop() });
-  lamp.keep();
-  if (attached.length === 0) {
-    log.warn("no driver is configured: nothing is heard; add a section such as [zigbee] to hear devices");
-  }
+  };
+}
+
+function serving(server: HttpServer) {
   return {
-    url,
-    dashboard: new URL("/", url).href,
-    store,
-    status,
-    // Nothing to add is still an errand for the writer: its answer, also a refusal, shows that it turns.
-    alive: async () => {
-      await store.append([]).catch((error) => log.debug(messageOf(error)));
-    },
-    stop: () => unwind(started, log),
+    url: apiUrl(server),
+    tls: server.certificate,
+    connections_closed: server.connectionsClosed(),
+    requests_refused: server.requestsRefused(),
   };
 }
 
@@ -299,17 +380,7 @@ export function keepingOf({ upload }: Config) {
 }
 
 /** The store as uploads see it, opened when it is first asked for. */
-function uploadsOf({
-  config,
-  clock,
-  log,
-  started,
-}: {
-  config: Config;
-  clock: Clock;
-  log: Log;
-  started: Started[];
-}): () => Promise<UploadStore> {
+function uploadsOf({ config, clock, log }: GatewayOptions, started: Started[]): () => Promise<UploadStore> {
   let opened: Promise<UploadStore> | undefined;
   started.push({ name: "store of uploads", stop: async () => (await opened)?.close() });
   return () => {
@@ -319,26 +390,19 @@ function uploadsOf({
 }
 
 /** The store that a pulling central reads from. */
-function sourceOf(options: {
-  config: Config;
-  clock: Clock;
-  store: GatewayStore;
-  uploads: () => Promise<UploadStore>;
-  strangers: () => number;
-  power: PowerWatch;
-}) {
-  const { config, clock, store, uploads, strangers, power } = options;
+function sourceOf({ options, parts, power, uploads }: GatewayFacts) {
+  const { config, clock } = options;
   const directory = config.data;
   return sourceApp({
     store: uploads,
     describe: async () => ({
       ...(await describeGateway({
-        store,
+        store: parts.store,
         clock,
         directory,
         version,
         timezone: config.home.timezone,
-        strangers: strangers(),
+        strangers: parts.admission.strangers().length,
         machine: { ...machineHealth(directory), ...power.seen() },
         update: config.update && updateReportOf(config.update.directory, config.update.ring),
       })),

@@ -1,7 +1,6 @@
 import type { Static } from "@sinclair/typebox";
 import { day_ms } from "../base/time.ts";
 import { encodeBatch, encodedBatch } from "../transfer/batch-codec.ts";
-import { nextDay_ms } from "../transfer/days.ts";
 import {
   type BatchQuery,
   type DayQuery,
@@ -46,7 +45,7 @@ export async function digests(
     });
   const [found, next_ms] = await Promise.all([
     store.digests({ epoch, through_seq: through, from_ms: from, before_ms: before }),
-    nextDay_ms(store, before),
+    store.nextDay_ms(before),
   ]);
   return { digests: [...found], next_ms };
 }

@@ -1,14 +1,13 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, repeat } from "../base/clock.ts";
 import { onReadOnlyDisk } from "../base/disk/disk-fault.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { version } from "../base/version.ts";
 import type { Config } from "../config/gateway-config.ts";
 import { openStoreBeside } from "../store/sqlite/open-store.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import { startServer } from "../web/server/http-server.ts";
-import { keepingOf, tlsOf } from "./gateway.ts";
+import { keepingOf, pagesOf, tlsOf } from "./gateway.ts";
 
 /**
  * A gateway on a read-only disk: it serves the data it has, and records nothing. No driver starts, because a device
@@ -36,26 +35,20 @@ export async function startReadOnlyGateway(options: {
       tls,
       apps: [
         apiApp({ store }),
-        dashboardApp({
-          role: "gateway",
-          api: apiUrl({ origin: "" }),
-          store,
-          version,
-          home: config.home.id,
-          zoneOf: async () => config.home.timezone,
-          keepingOf: async () => keepingOf(config),
-        }),
+        dashboardApp({ ...pagesOf(config, store), keepingOf: async () => keepingOf(config) }),
       ],
     });
-    let cancel = () => {};
-    const look = () => {
-      if (onReadOnlyDisk(config.data)) cancel = clock.after(look_interval_ms, look);
-      else {
+    const cancel = repeat(
+      clock,
+      look_interval_ms,
+      () => {
+        if (onReadOnlyDisk(config.data)) return undefined;
         log.warn("the disk takes changes again: ending, to be started as a whole gateway");
         onWritable(new OperatorError("the disk takes changes again", "start Lintel again"));
-      }
-    };
-    look();
+        return "stop";
+      },
+      0,
+    );
     const url = apiUrl(server);
     return {
       url,

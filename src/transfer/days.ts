@@ -1,8 +1,5 @@
 import { day_ms } from "../base/time.ts";
-import { kindNames } from "../domain/kinds.ts";
-import { seriesNames, seriesOf } from "../domain/series.ts";
 import type { Batch } from "../store/batch.ts";
-import type { Store } from "../store/store.ts";
 
 /** A span of whole UTC days, as unix milliseconds. */
 export interface WholeDays {
@@ -25,45 +22,9 @@ export function* spansOf(days: Iterable<number>, days_max: number): Generator<Wh
   if (first !== undefined) yield daySpan(first, last);
 }
 
-/** The first day from a time on that has a reading, unix milliseconds; undefined where there is none. */
-export async function nextDay_ms(store: DatedStore, from_ms: number): Promise<number | undefined> {
-  let next_ms: number | undefined;
-  for (const list of await listsOf(store)) {
-    const before_ms = next_ms ?? time_ms_max;
-    const { rows } = await store.oldestFirst({ ...list, from_ms, before_ms, limit: 1 });
-    next_ms = rows[0]?.[0] ?? next_ms;
-  }
-  return next_ms === undefined ? undefined : Math.floor(next_ms / day_ms) * day_ms;
-}
-
-/** The part of a store that tells when its readings happened. */
-export type DatedStore = Pick<Store, "items" | "item" | "oldestFirst">;
-
-/** Readings of one series of one item. */
-type DatedList = { readonly item: number; readonly series: (typeof seriesNames)[number] };
-
-async function listsOf(store: DatedStore): Promise<DatedList[]> {
-  const lists: DatedList[] = [];
-  for (const kind of kindNames)
-    for (let skip = 0; ; skip += items_per_read) {
-      const items = await store.items(kind, { skip, limit: items_per_read });
-      for (const { itemname } of items) {
-        const stored = await store.item(kind, itemname);
-        for (const series of seriesNames)
-          if (stored !== undefined && seriesOf(series).kind === kind)
-            lists.push({ item: stored.key, series });
-      }
-      if (items.length < items_per_read) break;
-    }
-  return lists;
-}
-
 function daySpan(first: number, last: number): WholeDays {
   return { from_ms: first * day_ms, before_ms: (last + 1) * day_ms };
 }
-
-const items_per_read = 500;
-const time_ms_max = 8_640_000_000_000_000;
 
 /** The days of a gateway's readings that are held and were not compared yet, by epoch. May be kept from one transfer to the next. */
 export class TouchedDays {

@@ -7,7 +7,6 @@ import { type DayDigest, type DeviceHealth, health_notes_max, health_states_max 
 import type { DayReadings, DigestRequest, UploadStore } from "../store/gateway/upload-store.ts";
 import type { HttpClient } from "../web/client/http-client.ts";
 import { batchFrom, decodeBatch, decodeReadings } from "./batch-codec.ts";
-import { type DatedStore, nextDay_ms } from "./days.ts";
 import { DigestsAnswer, dayQueryOf, type GatewayReport, SourceReport, verify_days_max } from "./protocol.ts";
 
 /** A gateway's report of itself, with the health of its devices. */
@@ -95,9 +94,9 @@ export interface HeldSpan {
 /** The part of a gateway's store that is transferred. */
 export type SourceStore = Pick<
   UploadStore,
-  "epochs" | "batchAfter" | "deviceHealthAfter" | "digests" | "readingsOfDay" | "takeBack" | "uploadState"
-> &
-  DatedStore;
+  | ("epochs" | "batchAfter" | "deviceHealthAfter" | "digests" | "nextDay_ms" | "readingsOfDay")
+  | ("takeBack" | "uploadState")
+>;
 
 export interface StoreSourceOptions {
   readonly store: SourceStore;
@@ -140,7 +139,7 @@ export class StoreSource implements TransferSource {
     const { store } = this.#options;
     const [digests, next_ms] = await Promise.all([
       store.digests(request),
-      nextDay_ms(store, request.before_ms),
+      store.nextDay_ms(request.before_ms),
     ]);
     return { digests, next_ms };
   }

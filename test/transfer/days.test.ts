@@ -3,7 +3,7 @@ import { day_ms } from "../../src/base/time.ts";
 import type { Batch } from "../../src/store/batch.ts";
 import type { DayDigest } from "../../src/store/exchange.ts";
 import { comparable, compareDays, differing, digestName } from "../../src/transfer/day-comparison.ts";
-import { nextDay_ms, spansOf, TouchedDays } from "../../src/transfer/days.ts";
+import { spansOf, TouchedDays } from "../../src/transfer/days.ts";
 import { sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import { dayOf, home, hourly, TwoStores } from "./two-stores.ts";
 
@@ -33,7 +33,7 @@ test("the next day with readings is found among all devices", async () => {
     sensorEvent(sensor(3), start_ms + 200 * 3_600_000, 1),
   ]);
   const next = async (from_ms: number) => {
-    const found = await nextDay_ms(stores.store, from_ms);
+    const found = await stores.store.nextDay_ms(from_ms);
     return found === undefined ? undefined : found / day_ms;
   };
   expect(await next(0)).toBe(dayOf(50));
@@ -47,7 +47,7 @@ test("the next day with readings is found although hundreds of devices have none
     sensorEvent(sensor(index + 1), start_ms + (index === 500 ? day_ms : 0), 1),
   );
   await using stores = await TwoStores.open(many);
-  expect(await nextDay_ms(stores.store, dayOf(0) * day_ms + day_ms)).toBe(dayOf(24) * day_ms);
+  expect(await stores.store.nextDay_ms(dayOf(0) * day_ms + day_ms)).toBe(dayOf(24) * day_ms);
 });
 
 const digest = (changes: Partial<DayDigest> = {}): DayDigest => ({

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, repeat } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { type FleetHome, fleetNeeds } from "../../domain/fleet-home.ts";
@@ -11,59 +11,56 @@ import { fleetOf } from "./fleet.ts";
  * be wrong, gone when it is corrected. Alerts that the programme has imported are left alone.
  */
 export class AlertKeeper {
-  readonly #store: CentralStore;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #options: { readonly store: CentralStore; readonly clock: Clock; readonly log: Log };
   /** The alerts last stored of each home, so that a fleet in which nothing changes costs no write. */
   readonly #kept = new Map<number, string>();
   #cancel = () => {};
-  #stopped = false;
   #looking: Promise<void> | undefined;
   /** The log says already why alerts are not kept. */
   #said = false;
 
   constructor(options: { store: CentralStore; clock: Clock; log: Log }) {
-    this.#store = options.store;
-    this.#clock = options.clock;
-    this.#log = options.log;
+    this.#options = options;
   }
 
   /** Looks at once, and again every quarter of an hour until it is stopped. */
   start(): void {
-    this.#looking = this.look()
-      .then(
+    const look = () => {
+      this.#looking = this.look().then(
         () => {
           this.#said = false;
         },
         (thrown) => this.#failed(thrown),
-      )
-      .then(() => {
-        if (!this.#stopped) this.#cancel = this.#clock.after(look_interval_ms, () => this.start());
-      });
+      );
+      return this.#looking;
+    };
+    look();
+    this.#cancel = repeat(this.#options.clock, look_interval_ms, look);
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
     this.#cancel();
     await this.#looking;
   }
 
   #failed(thrown: unknown): void {
     const line = `alerts could not be kept: ${messageOf(thrown)}`;
-    if (this.#said) this.#log.debug(line);
-    else this.#log.warn(`${line} (said once; it is tried again every ${look_interval_ms / 60_000} minutes)`);
+    const { log } = this.#options;
+    if (this.#said) log.debug(line);
+    else log.warn(`${line} (said once; it is tried again every ${look_interval_ms / 60_000} minutes)`);
     this.#said = true;
   }
 
   /** Brings the alerts of every home up to date. */
   async look(): Promise<void> {
-    const fleet = await fleetOf(this.#store, this.#clock.now().unix_ms);
-    const inhabitants = await inhabitantsOf(this.#store);
+    const { store, clock } = this.#options;
+    const fleet = await fleetOf(store, clock.now().unix_ms);
+    const inhabitants = await inhabitantsOf(store);
     for (const home of fleet) {
       const alerts = alertsOf(home, inhabitants.get(home.homeid) ?? []);
       const text = JSON.stringify(alerts);
       if (this.#kept.get(home.homeid) === text) continue;
-      await this.#store.replaceAlerts(home.homeid, alerts);
+      await store.replaceAlerts(home.homeid, alerts);
       this.#kept.set(home.homeid, text);
     }
   }

@@ -6,7 +6,7 @@ import { parseIfWhole, readIfThere, writeDurably } from "../../base/disk/safe-fi
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { decodingBounds } from "../../base/json-decoder.ts";
 import { documentParts, HomeRecordsBody, homeFilesAt } from "../../gateway/uploader/home-at-central.ts";
-import { putCursors, putIdentities } from "../../gateway/uploader/home-files.ts";
+import { putDeviceFiles } from "../../gateway/uploader/home-files.ts";
 import { connect, type UploadSite } from "../../gateway/uploader/uploader.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
 import type { ErasedSpan } from "../../store/erasure.ts";
@@ -97,9 +97,8 @@ async function build(
   await takeAdded(building, added, run);
   const taken = options.takeOver ? takeOverFrom(replaced, into, manifest, added) : undefined;
   const { files: kept, erasures } = await askCentral(run);
-  putCursors(building, kept);
+  putDeviceFiles(building, kept);
   // A backup has the identities of its time. Without what came since, the first to speak under an address would be taken for its device.
-  putIdentities(building, kept);
   await eraseAgain(building, [...(await erasedBefore(directory, log)), ...erasures], run);
   beginEpochIn(building, newEpoch());
   // It is set aside with the rest.

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, repeat } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { hour_ms } from "../../base/time.ts";
@@ -30,8 +30,7 @@ export class Admission {
   #keeping = false;
   #loaded: Promise<void> = Promise.resolve();
   #saidFull = false;
-  #stopped = false;
-  #cancelReload = () => {};
+  #endReloads = () => {};
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
@@ -40,12 +39,11 @@ export class Admission {
   /** Reads the known devices now, and again from time to time until `stop`. Rejects with an OperatorError. */
   async start(): Promise<void> {
     await this.load();
-    this.#reloadLater();
+    this.#endReloads = repeat(this.#options.clock, reload_interval_ms, () => this.#reload());
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#cancelReload();
+    this.#endReloads();
   }
 
   /** Reads the known devices. Call it after another process has changed them. Rejects with an OperatorError. */
@@ -135,22 +133,19 @@ export class Admission {
     }
   }
 
-  #reloadLater(): void {
-    const { clock, store, log } = this.#options;
-    this.#cancelReload = clock.after(reload_interval_ms, async () => {
-      try {
-        const changes = store.changes();
-        await this.#keep();
-        if (changes === undefined || changes !== this.#changes) await this.load();
-      } catch (thrown) {
-        log.debug(`who is admitted could not be read: ${messageOf(thrown)}`);
-      }
-      if (!this.#stopped) this.#reloadLater();
-    });
+  async #reload(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      const changes = store.changes();
+      await this.#keep();
+      if (changes === undefined || changes !== this.#changes) await this.load();
+    } catch (thrown) {
+      log.debug(`who is admitted could not be read: ${messageOf(thrown)}`);
+    }
   }
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly store: AdmissionStore & Pick<Store, "changes">;
   readonly clock: Clock;
   readonly log: Log;

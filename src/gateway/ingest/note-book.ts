@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, repeat } from "../../base/clock.ts";
 import { type DeviceFacts, keptFacts } from "../../domain/device-facts.ts";
 import type { Device } from "../../domain/reading.ts";
 import type { GatewayFact, HeardState, ListeningSpan } from "../../store/gateway/gateway-store.ts";
@@ -183,12 +183,8 @@ export function keepListening(options: {
   const tell = () => {
     for (const listener of ["gateway", ...options.listeners()]) options.note(listener);
   };
-  let cancel = () => {};
-  const keep = () => {
-    tell();
-    cancel = options.clock.after(interval_ms, keep);
-  };
-  keep();
+  tell();
+  const cancel = repeat(options.clock, interval_ms, tell);
   return () => {
     cancel();
     tell();

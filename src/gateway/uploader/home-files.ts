@@ -22,7 +22,7 @@ import {
   openForReading,
   openForWriting,
 } from "../../store/sqlite/connection.ts";
-import { storeFault } from "../../store/sqlite/faults.ts";
+import { named } from "../../store/sqlite/faults.ts";
 import { replaceIdentities } from "../../store/sqlite/gateway-notes.ts";
 import { epochs } from "../../store/sqlite/role-and-epoch.ts";
 import { Runner } from "../../store/sqlite/sqlite-database.ts";
@@ -66,10 +66,14 @@ export function putHomeFiles(
   data: string,
   files: ReadonlyMap<string, Uint8Array>,
 ): { readonly network: boolean } {
-  putCursors(data, files);
-  putAdmitted(data, files);
-  putIdentities(data, files);
-  putNames(data, files);
+  using database = openForWriting(databasePath(data));
+  database.transaction(() => {
+    putCursors(database, files);
+    putAdmitted(database, files);
+    putIdentities(database, files);
+    const runner = new Runner(database);
+    runner.run(takeNames(givenNamesIn(files.get(givenNamesFile)), runner.run(erasedIn(0))));
+  })();
   const network = files.get(networkName);
   if (network !== undefined) {
     const generations = join(data, zigbeeGenerations);
@@ -80,30 +84,19 @@ export function putHomeFiles(
   return { network: network !== undefined };
 }
 
-function putAdmitted(data: string, files: ReadonlyMap<string, Uint8Array>): void {
-  const kept = contentOf(files, admittedName, AdmittedDevices);
-  if (kept === undefined) return;
-  const database = openForWriting(databasePath(data));
-  try {
-    const put = database.keep("INSERT OR REPLACE INTO admitted VALUES (?, ?, ?)");
-    database.transaction(() => {
-      for (const { address, admitted_ms, reason } of kept) put.run(address, admitted_ms, reason);
-    })();
-  } finally {
-    database.close();
-  }
+/** Puts cursors and identities that central kept into a data directory, each unless its own are of a later time. */
+export function putDeviceFiles(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+  using database = openForWriting(databasePath(data));
+  database.transaction(() => {
+    putCursors(database, files);
+    putIdentities(database, files);
+  })();
 }
 
-function putNames(data: string, files: ReadonlyMap<string, Uint8Array>): void {
-  const database = openForWriting(databasePath(data));
-  const runner = new Runner(database);
-  try {
-    database.transaction(() =>
-      runner.run(takeNames(givenNamesIn(files.get(givenNamesFile)), runner.run(erasedIn(0)))),
-    )();
-  } finally {
-    database.close();
-  }
+function putAdmitted(database: Connection, files: ReadonlyMap<string, Uint8Array>): void {
+  const put = database.keep("INSERT OR REPLACE INTO admitted VALUES (?, ?, ?)");
+  for (const { address, admitted_ms, reason } of contentOf(files, admittedName, AdmittedDevices) ?? [])
+    put.run(address, admitted_ms, reason);
 }
 
 /** A file that central kept; undefined where there is none. @throws OperatorError where it is of another form */
@@ -127,34 +120,19 @@ function contentOf<Schema extends TSchema>(
   );
 }
 
-/** Puts the cursors that central kept into a database, unless its own are of a later time. */
-export function putCursors(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+function putCursors(database: Connection, files: ReadonlyMap<string, Uint8Array>): void {
   const kept = contentOf(files, cursorsName, Cursors);
-  if (kept === undefined) return;
-  const database = openForWriting(databasePath(data));
-  try {
-    if (isLater(database, kept)) return;
-    const put = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?)");
-    database.transaction(() => {
-      for (const [name, value] of Object.entries(kept.cursors)) put.run(name, value);
-    })();
-  } finally {
-    database.close();
-  }
+  if (kept === undefined || isLater(database, kept)) return;
+  const put = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?)");
+  for (const [name, value] of Object.entries(kept.cursors)) put.run(name, value);
 }
 
-/** Puts the identities that central kept into a database, unless its own are of a later time; of addresses that central lacks it keeps its own. */
-export function putIdentities(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+/** Of addresses that central lacks the database keeps its own identities. */
+function putIdentities(database: Connection, files: ReadonlyMap<string, Uint8Array>): void {
   const kept = contentOf(files, identitiesName, KeptIdentities);
   if (kept === undefined) return;
-  const database = openForWriting(databasePath(data));
-  try {
-    const hasOwn = database.query("SELECT 1 FROM identities LIMIT 1").values().length > 0;
-    if (hasOwn && isLater(database, kept)) return;
-    database.transaction(() => replaceIdentities(database, kept.identities))();
-  } finally {
-    database.close();
-  }
+  const hasOwn = database.query("SELECT 1 FROM identities LIMIT 1").values().length > 0;
+  if (!hasOwn || !isLater(database, kept)) replaceIdentities(database, kept.identities);
 }
 
 /** Whether a database went at least as far as one was when a file was made of it. */
@@ -185,28 +163,22 @@ function keptIn(data: string): Static<typeof Cursors> & {
   waiting: boolean;
 } {
   const path = databasePath(data);
-  try {
-    const database = openForReading(path);
-    try {
-      return database.transaction(() => {
-        const facts = new Map(database.query("SELECT name, value FROM meta").values() as [string, unknown][]);
-        const rows = database.query("SELECT name, value FROM cursors ORDER BY name").values();
-        return {
-          epoch: String(facts.get("epoch")),
-          last_seq: Number(facts.get("last_seq")),
-          cursors: Object.fromEntries(rows as [string, string][]),
-          admitted: database.query<Admitted, []>("SELECT * FROM admitted ORDER BY address").all(),
-          identities: identitiesIn(database),
-          names: new Runner(database).run(givenNames(oneHome)),
-          waiting: database.query("SELECT 1 FROM waiting LIMIT 1").values().length > 0,
-        };
-      })();
-    } finally {
-      database.close();
-    }
-  } catch (thrown) {
-    throw storeFault(thrown, path);
-  }
+  return named(path, () => {
+    using database = openForReading(path);
+    return database.transaction(() => {
+      const facts = new Map(database.query("SELECT name, value FROM meta").values() as [string, unknown][]);
+      const rows = database.query("SELECT name, value FROM cursors ORDER BY name").values();
+      return {
+        epoch: String(facts.get("epoch")),
+        last_seq: Number(facts.get("last_seq")),
+        cursors: Object.fromEntries(rows as [string, string][]),
+        admitted: database.query<Admitted, []>("SELECT * FROM admitted ORDER BY address").all(),
+        identities: identitiesIn(database),
+        names: new Runner(database).run(givenNames(oneHome)),
+        waiting: database.query("SELECT 1 FROM waiting LIMIT 1").values().length > 0,
+      };
+    })();
+  });
 }
 
 /** How far a database was when a file was made of it: `last_seq` was the newest reading of the epoch. */

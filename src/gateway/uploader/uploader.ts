@@ -46,37 +46,33 @@ export async function uploadFrom(
   const clock = new GuardedClock({ clock: run.clock, directory: data });
   const store = await openUploadStore({ directory: data, clock, log });
   try {
-    const lock = takeLock(data, uploadPost);
-    try {
-      // Gathered before anything is sent: central then gets every reading before the cursors among these files.
-      const homeFiles = gatherHomeFiles(data);
-      return await upload({
-        store,
-        connect: () => connect(site, { stop, clock, log }),
-        clock,
-        log,
-        stop,
-        everyDay,
-        keep_days: target.keep_days,
-        describe: async () => {
-          const running = await new ControlClient(data).statusIfRunning().catch(() => undefined);
-          const strangers = running?.strangers.length;
-          const machine = running?.machine;
-          const update = site.update && updateReportOf(site.update.directory, site.update.ring);
-          return describeGateway({
-            ...{ store, clock, directory: data, version, timezone },
-            ...{ strangers, machine, update },
-          });
-        },
-        homeFiles,
-        // A time over plain HTTP is as trustworthy as the time of any time server.
-        onCentralTime: target.url.startsWith("https:") ? (unix_ms) => clock.confirm(unix_ms) : undefined,
-        takeHomeRecords: (document) => takeHomeRecords({ store, directory: data, document }),
-        onProgress,
-      });
-    } finally {
-      lock.release();
-    }
+    using _lock = takeLock(data, uploadPost);
+    // Gathered before anything is sent: central then gets every reading before the cursors among these files.
+    const homeFiles = gatherHomeFiles(data);
+    return await upload({
+      store,
+      connect: () => connect(site, { stop, clock, log }),
+      clock,
+      log,
+      stop,
+      everyDay,
+      keep_days: target.keep_days,
+      describe: async () => {
+        const running = await new ControlClient(data).statusIfRunning().catch(() => undefined);
+        const strangers = running?.strangers.length;
+        const machine = running?.machine;
+        const update = site.update && updateReportOf(site.update.directory, site.update.ring);
+        return describeGateway({
+          ...{ store, clock, directory: data, version, timezone },
+          ...{ strangers, machine, update },
+        });
+      },
+      homeFiles,
+      // A time over plain HTTP is as trustworthy as the time of any time server.
+      onCentralTime: target.url.startsWith("https:") ? (unix_ms) => clock.confirm(unix_ms) : undefined,
+      takeHomeRecords: (document) => takeHomeRecords({ store, directory: data, document }),
+      onProgress,
+    });
   } finally {
     await store.close();
   }

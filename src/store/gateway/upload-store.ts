@@ -34,6 +34,9 @@ export interface UploadStore extends Store, AdmissionStore, UncertainTimes, Iden
 
   digests(request: DigestRequest): Promise<readonly DayDigest[]>;
 
+  /** The first UTC day from a time on that has a reading, unix milliseconds; undefined where there is none. */
+  nextDay_ms(from_ms: number): Promise<number | undefined>;
+
   /** The readings of one series of one device on one day, as a batch whose numbers are not contiguous; at most `batch_readings_max`, from `after_seq` on. */
   readingsOfDay(request: DayReadings): Promise<Batch>;
 

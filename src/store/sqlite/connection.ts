@@ -2,7 +2,7 @@ import { constants, Database, type Statement } from "bun:sqlite";
 import { chmodSync, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, repeat } from "../../base/clock.ts";
 import { onReadOnlyDisk } from "../../base/disk/disk-fault.ts";
 import { requirePlainFile } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
@@ -153,20 +153,16 @@ export function watchFile(options: {
 }): () => void {
   const { path, clock, interval_ms, onGone } = options;
   const first = identityOf(path);
-  let cancel = () => {};
-  const look = () => {
-    if (identityOf(path) === first) cancel = clock.after(interval_ms, look);
-    else {
-      onGone(
-        new OperatorError(
-          `${path} was removed or replaced under the running server`,
-          "leave the data directory alone while it runs; it ends now, and starts afresh from what is there",
-        ),
-      );
-    }
-  };
-  cancel = clock.after(interval_ms, look);
-  return () => cancel();
+  return repeat(clock, interval_ms, () => {
+    if (identityOf(path) === first) return undefined;
+    onGone(
+      new OperatorError(
+        `${path} was removed or replaced under the running server`,
+        "leave the data directory alone while it runs; it ends now, and starts afresh from what is there",
+      ),
+    );
+    return "stop";
+  });
 }
 
 function identityOf(path: string): string {

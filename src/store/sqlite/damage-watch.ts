@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, repeat } from "../../base/clock.ts";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, StoreDamaged } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
@@ -20,23 +20,24 @@ export function checkPages(options: {
   onDamaged: (fault: StoreDamaged) => void;
 }): () => void {
   const { path, clock, log, onDamaged } = options;
-  let cancel = () => {};
   let stopped = false;
   const check = async () => {
     const thread = new WriterThread({ clock, onFailure: (fault) => log.debug(fault.message) });
     try {
       const found = await thread.ask("damageIn", path);
-      if (stopped) return;
-      if (found === undefined) cancel = clock.after(day_ms, look);
-      else onDamaged(new StoreDamaged(`${path} is damaged (${found})`, damaged.remedy));
+      if (stopped || found === undefined) return undefined;
+      onDamaged(new StoreDamaged(`${path} is damaged (${found})`, damaged.remedy));
+      return "stop";
     } finally {
       await thread.close();
     }
   };
-  const look = () => {
-    check().catch((thrown) => log.warn(`the pages of the database were not checked: ${messageOf(thrown)}`));
-  };
-  cancel = clock.after(first_check_ms, look);
+  const look = () =>
+    check().catch((thrown) => {
+      log.warn(`the pages of the database were not checked: ${messageOf(thrown)}`);
+      return "stop";
+    });
+  const cancel = repeat(clock, day_ms, look, first_check_ms);
   return () => {
     stopped = true;
     cancel();
@@ -51,24 +52,17 @@ export function keepEssentials(options: {
   onDamaged: (fault: StoreDamaged) => void;
 }): () => void {
   const { store, clock, log, onDamaged } = options;
-  let cancel = () => {};
   let stopped = false;
   let said = "";
-  const keep = () => {
-    store
-      .keepEssentials()
-      .catch((thrown) => {
-        if (stopped) return;
-        if (thrown instanceof StoreDamaged) onDamaged(thrown);
-        else if (messageOf(thrown) !== said)
-          log.warn(`what a damaged database is mended by was not kept: ${messageOf(thrown)}`);
-        said = messageOf(thrown);
-      })
-      .finally(() => {
-        if (!stopped) cancel = clock.after(look_ms, keep);
-      });
-  };
-  cancel = clock.after(first_check_ms, keep);
+  const keep = () =>
+    store.keepEssentials().catch((thrown) => {
+      if (stopped) return;
+      if (thrown instanceof StoreDamaged) onDamaged(thrown);
+      else if (messageOf(thrown) !== said)
+        log.warn(`what a damaged database is mended by was not kept: ${messageOf(thrown)}`);
+      said = messageOf(thrown);
+    });
+  const cancel = repeat(clock, look_ms, keep, first_check_ms);
   return () => {
     stopped = true;
     cancel();

@@ -66,7 +66,7 @@ export function prepareDatabase(
  * The right to be the one gateway, or the one upload, on a data directory. It is an exclusive SQLite lock on an empty file: the
  * kernel releases it when the process ends, in any way.
  */
-export interface WriterLock {
+export interface WriterLock extends Disposable {
   release(): void;
 }
 
@@ -125,12 +125,11 @@ export function takeLock(directory: string, post: Post = gatewayPost): WriterLoc
     throw isBusy(thrown) ? post.held(directory, pidText(holder)) : storeFault(thrown, directory);
   }
   const held = database;
-  return {
-    release: () => {
-      rmSync(holder, { force: true });
-      held.close();
-    },
+  const release = () => {
+    rmSync(holder, { force: true });
+    held.close();
   };
+  return { release, [Symbol.dispose]: release };
 }
 
 /** Whether a file of a data directory means something only to the processes that run on it now. */

@@ -24,7 +24,7 @@ export interface Mended extends Salvaged {
  * @throws OperatorError where a gateway runs there, or where the tables cannot be read whole on which readings hang; then nothing has changed
  */
 export function mend(directory: string): Mended | undefined {
-  const lock = takeLock(directory);
+  using _lock = takeLock(directory);
   try {
     finishPlacing(directory);
     settleLog(databasePath(directory));
@@ -44,8 +44,6 @@ export function mend(directory: string): Mended | undefined {
     return { ...salvaged, aside: finishPlacing(directory) };
   } catch (thrown) {
     throw storeFault(thrown, databasePath(directory));
-  } finally {
-    lock.release();
   }
 }
 
@@ -67,15 +65,10 @@ function build(directory: string, building: string): Salvaged {
   const salvaged = salvage({ from: databasePath(directory), into: databasePath(building) });
   const { incomplete } = salvaged;
   const known = incomplete !== "all" && !basis.some((table) => incomplete.includes(table));
-  const { database } = prepareDatabase(building, unknown);
-  try {
-    const path = databasePath(directory);
-    if (!known || roleOf(database) !== "gateway" || !goOn(database, unknown)) {
-      throw new StoreDamaged(`${path} is damaged, in parts on which its readings hang`, damaged.remedy);
-    }
-  } finally {
-    database.close();
-  }
+  using database = prepareDatabase(building, unknown).database;
+  const path = databasePath(directory);
+  if (!known || roleOf(database) !== "gateway" || !goOn(database, unknown))
+    throw new StoreDamaged(`${path} is damaged, in parts on which its readings hang`, damaged.remedy);
   return salvaged;
 }
 

@@ -29,7 +29,7 @@ import {
   sayVersion,
   serveStore,
 } from "./serve.ts";
-import { batchAfter, digests, readingsOfDay } from "./upload-reads.ts";
+import { batchAfter, digests, nextDay_ms, readingsOfDay } from "./upload-reads.ts";
 import { UploadWriting } from "./upload-writes.ts";
 import { StoreWriting } from "./write.ts";
 import { OwnWriter } from "./writer-calls.ts";
@@ -81,14 +81,10 @@ export async function openBeside<Opened>(
   }
   try {
     if (!holdsDatabase(directory) || foundVersion(path) < schemaVersion) {
-      const lock = takeLock(directory);
-      try {
-        const { database, versionBefore } = prepareDatabase(directory, newEpoch(options.random));
-        database.close();
-        sayVersion(log, directory, versionBefore);
-      } finally {
-        lock.release();
-      }
+      using _lock = takeLock(directory);
+      const { database, versionBefore } = prepareDatabase(directory, newEpoch(options.random));
+      database.close();
+      sayVersion(log, directory, versionBefore);
     }
     return await open(path);
   } catch (thrown) {
@@ -102,15 +98,11 @@ export function ownWriter(path: string): OwnWriter {
 }
 
 function foundVersion(path: string): number {
-  const database = openForReading(path);
-  try {
-    const version = versionOf(database, path);
-    refuseNewer(version, path);
-    refuseHalfMoved(database, path);
-    return version;
-  } finally {
-    database.close();
-  }
+  using database = openForReading(path);
+  const version = versionOf(database, path);
+  refuseNewer(version, path);
+  refuseHalfMoved(database, path);
+  return version;
 }
 
 /** The store of a running gateway. */
@@ -149,6 +141,7 @@ export function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWri
     batchAfter: snapshot(batchAfter),
     deviceHealthAfter: snapshot(deviceHealthAfter),
     digests: (request) => digests(database, request),
+    nextDay_ms: snapshot(nextDay_ms),
     readingsOfDay: snapshot(readingsOfDay),
     uncertainTimes: snapshot(uncertainTimes),
     uploadState: read(function* () {

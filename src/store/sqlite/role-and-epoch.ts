@@ -30,25 +30,16 @@ export function claimRole(database: Database, directory: string, role: Role): vo
 
 /** Throws an OperatorError where the database at `path` has served the other role; one that nobody has run on yet serves either. */
 export function checkRole(path: string, directory: string, role: Role): void {
-  const database = openForReading(path);
-  try {
-    const found = roleOf(database);
-    if (found !== undefined) refuseOther(found, directory, role);
-  } finally {
-    database.close();
-  }
+  using database = openForReading(path);
+  const found = roleOf(database);
+  if (found !== undefined) refuseOther(found, directory, role);
 }
 
 /** Which role the database of a directory serves; undefined where there is none, or nobody has run on it yet. */
 export function storedRole(directory: string): Role | undefined {
-  const path = databasePath(directory);
   if (!holdsDatabase(directory)) return undefined;
-  const database = openForReading(path);
-  try {
-    return roleOf(database);
-  } finally {
-    database.close();
-  }
+  using database = openForReading(databasePath(directory));
+  return roleOf(database);
 }
 
 /** How the database that is read tells homes apart, by the role that it serves. */
@@ -113,17 +104,9 @@ export function beginEpoch(database: Database, epoch: string): EpochSpan {
  * where a gateway runs on it, or where it is no database of this program's.
  */
 export function beginEpochIn(directory: string, epoch: string): EpochSpan {
-  const lock = takeLock(directory);
-  try {
-    const { database } = prepareDatabase(directory, epoch);
-    try {
-      return beginEpoch(database, epoch);
-    } finally {
-      database.close();
-    }
-  } finally {
-    lock.release();
-  }
+  using _lock = takeLock(directory);
+  using database = prepareDatabase(directory, epoch).database;
+  return beginEpoch(database, epoch);
 }
 
 /** A random name for a store. */

@@ -103,14 +103,14 @@ const notEssential = new Set<string>([...seriesNames, "totals", "counts", "late"
  */
 export function copyWithSchema(options: { from: string; essentials: string; to: string }): void {
   const { from, essentials, to } = options;
-  const behind = Math.floor(statSync(from).size / schema_page_bytes);
+  const behind = Math.floor(statSync(from).size / page_bytes);
   const kept = readFileSync(essentials);
   const first = firstPage(kept, rootOfSchema(essentials), behind);
   copyFileSync(from, to);
   const file = openSync(to, "r+");
   try {
-    writeSync(file, kept, 0, kept.length, behind * schema_page_bytes);
-    writeSync(file, first, 0, schema_page_bytes, 0);
+    writeSync(file, kept, 0, kept.length, behind * page_bytes);
+    writeSync(file, first, 0, page_bytes, 0);
   } finally {
     closeSync(file);
   }
@@ -118,7 +118,7 @@ export function copyWithSchema(options: { from: string; essentials: string; to: 
 
 /** The header of the kept file, and after it the root of its table, which names the pages below it by where they are now. */
 function firstPage(kept: Buffer, root: number, behind: number): Buffer {
-  const page = Buffer.from(kept.subarray((root - 1) * schema_page_bytes, root * schema_page_bytes));
+  const page = Buffer.from(kept.subarray((root - 1) * page_bytes, root * page_bytes));
   const cells = page.readUInt16BE(3);
   if (page[0] !== inner_table) throw new Error(`${cells} tables and indexes are on one page`);
   const pointers = inner_head_bytes + 2 * cells;
@@ -126,22 +126,15 @@ function firstPage(kept: Buffer, root: number, behind: number): Buffer {
   for (const at of [rightmost, ...children]) page.writeUInt32BE(page.readUInt32BE(at) + behind, at);
   page.copyWithin(file_head_bytes, 0, pointers);
   kept.copy(page, 0, 0, file_head_bytes);
-  page.writeUInt32BE(behind + kept.length / schema_page_bytes, pages_in_file);
+  page.writeUInt32BE(behind + kept.length / page_bytes, pages_in_file);
   return page;
 }
 
 function rootOfSchema(essentials: string): number {
-  const database = openForReading(essentials);
-  try {
-    return Number(
-      database.query("SELECT rootpage FROM sqlite_schema WHERE name = 'schema'").values()[0]?.[0],
-    );
-  } finally {
-    database.close();
-  }
+  using database = openForReading(essentials);
+  return Number(database.query("SELECT rootpage FROM sqlite_schema WHERE name = 'schema'").values()[0]?.[0]);
 }
 
-const schema_page_bytes = 4096;
 const inner_table = 0x05;
 /** Offsets and sizes in bytes: of the file, and of a page that leads to others. */
 const file_head_bytes = 100;
@@ -240,13 +233,9 @@ export function isWhole(path: string): boolean {
 /** The first damage that is found in any page of a database; undefined where there is none. Throws where it cannot be opened or read for another reason. */
 export function damageIn(path: string): string | undefined {
   try {
-    const database = openForReading(path);
-    try {
-      const found = String(database.query("PRAGMA quick_check(1)").values()[0]?.[0]);
-      return found === "ok" ? undefined : found;
-    } finally {
-      database.close();
-    }
+    using database = openForReading(path);
+    const found = String(database.query("PRAGMA quick_check(1)").values()[0]?.[0]);
+    return found === "ok" ? undefined : found;
   } catch (thrown) {
     if (isDamage(thrown)) return messageOf(thrown);
     throw thrown;
@@ -256,13 +245,9 @@ export function damageIn(path: string): string | undefined {
 /** The last number that a database has given; undefined where not even that can be read. */
 export function lastNumberIn(path: string): number | undefined {
   try {
-    const database = openForReading(path);
-    try {
-      const [row] = database.query("SELECT value FROM meta WHERE name = 'last_seq'").values();
-      return row === undefined ? undefined : Number(row[0]);
-    } finally {
-      database.close();
-    }
+    using database = openForReading(path);
+    const [row] = database.query("SELECT value FROM meta WHERE name = 'last_seq'").values();
+    return row === undefined ? undefined : Number(row[0]);
   } catch {
     // Whatever is wrong with it, it tells no number.
     return undefined;

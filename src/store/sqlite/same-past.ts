@@ -13,24 +13,20 @@ import { searchedColumns } from "./upload-reads.ts";
  * again. False also where it cannot be read.
  */
 export function hasSamePast(database: string, copy: string, added: readonly Batch[] = []): boolean {
-  let now: Connection | undefined;
-  const before = openForReading(copy);
+  using before = openForReading(copy);
   try {
-    now = openForReading(database);
+    using now = openForReading(database);
     const last_seq = Number(before.query("SELECT value FROM meta WHERE name = 'last_seq'").values()[0]?.[0]);
     return (
       formOf(now) === formOf(before) &&
       isWhole(database) &&
       goesOnNumbering(now, before) &&
       pastOf(now, last_seq) === pastOf(before, last_seq) &&
-      added.every((batch) => hasBatch(now as Connection, batch))
+      added.every((batch) => hasBatch(now, batch))
     );
   } catch {
     // What cannot be read is not the same.
     return false;
-  } finally {
-    now?.close();
-    before.close();
   }
 }
 

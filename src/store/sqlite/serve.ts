@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, repeat } from "../../base/clock.ts";
 import { messageOf, type OperatorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { day_ms } from "../../base/time.ts";
@@ -55,7 +55,11 @@ export async function serveStore<Opened extends Store>(
     const { versionBefore } = await writer.ask("open", { directory, role, freshEpoch, home });
     sayVersion(log, directory, versionBefore);
     const store = storeOn(await partsOf(databasePath(directory), writer));
-    const stopMaintenance = planMaintenance({ writer, clock, log });
+    const maintain = () => {
+      const warn = (thrown: unknown) => log.warn(`upkeep of the database: ${messageOf(thrown)}`);
+      writer.ask("maintain").catch(warn);
+    };
+    const stopMaintenance = repeat(clock, maintenance_interval_ms, maintain);
     return {
       ...store,
       close: () => {
@@ -74,22 +78,6 @@ export async function partsOf(path: string, writer: SqliteWriter): Promise<Sqlit
   const database = new SqliteDatabase(path);
   const homes = await database.read(homesByRole);
   return { database, writer, homes, epoch: await database.read(epochOf) };
-}
-
-/** Has the writer look after the database once a day; the returned function ends that. */
-function planMaintenance(options: { writer: SqliteWriter; clock: Clock; log: Log }): () => void {
-  const { writer, clock, log } = options;
-  let cancel = () => {};
-  const plan = () => {
-    cancel = clock.after(maintenance_interval_ms, () => {
-      writer.ask("maintain").catch((thrown: unknown) => {
-        log.warn(`upkeep of the database: ${messageOf(thrown)}`);
-      });
-      plan();
-    });
-  };
-  plan();
-  return () => cancel();
 }
 
 const maintenance_interval_ms = day_ms;

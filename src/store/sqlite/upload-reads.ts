@@ -1,7 +1,7 @@
 import { day_ms } from "../../base/time.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../domain/series.ts";
 import { type Batch, BatchColumns, batch_readings_max, digestText, readingDigest } from "../batch.ts";
-import { arrays, type Database, objects, rowsOf, type Work } from "../database.ts";
+import { arrays, type Database, firstOf, objects, rowsOf, type Work } from "../database.ts";
 import type { DayDigest } from "../exchange.ts";
 import type { DayReadings, DigestRequest, EpochSpan } from "../gateway/upload-store.ts";
 import { knownStream } from "../inventory/device-items.ts";
@@ -67,12 +67,7 @@ export async function digests(database: Database, request: DigestRequest): Promi
   const { bounds, runs, devices } = await database.snapshot(function* () {
     return {
       bounds: boundsOf(yield* spanOf(epoch), 1, through_seq),
-      runs: yield* rowsOf(
-        objects<{ series: SeriesName; stream: number }>(
-          "SELECT series, stream FROM totals WHERE newest_stamp >= $1 ORDER BY series, stream",
-          from_ms,
-        ),
-      ),
+      runs: yield* streamsSince(from_ms),
       devices: new BatchDevices(yield* devicesByStream()),
     };
   });
@@ -88,6 +83,24 @@ export async function digests(database: Database, request: DigestRequest): Promi
       found.push({ series, kind, address, itemid, day, count, hash });
   }
   return found;
+}
+
+/** See `UploadStore.nextDay_ms`. */
+export function* nextDay_ms(from_ms: number): Work<number | undefined> {
+  let first_ms = Number.POSITIVE_INFINITY;
+  for (const { series, stream } of yield* streamsSince(from_ms)) {
+    const text = `SELECT stamp FROM ${series} WHERE stream = $1 AND stamp >= $2 ORDER BY stamp LIMIT 1`;
+    const row = yield* firstOf(arrays<[number]>(text, stream, from_ms));
+    first_ms = Math.min(first_ms, row?.[0] ?? first_ms);
+  }
+  return Number.isFinite(first_ms) ? Math.floor(first_ms / day_ms) * day_ms : undefined;
+}
+
+/** The streams that have a reading from a time on, series by series. */
+function* streamsSince(from_ms: number): Work<{ series: SeriesName; stream: number }[]> {
+  return yield* rowsOf(
+    objects("SELECT series, stream FROM totals WHERE newest_stamp >= $1 ORDER BY series, stream", from_ms),
+  );
 }
 
 function* spanOf(epoch: string): Work<EpochSpan | undefined> {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { Identities } from "../../../src/gateway/ingest/device-identities.ts";
-import { gatherHomeFiles, putHomeFiles, putIdentities } from "../../../src/gateway/uploader/home-files.ts";
+import { gatherHomeFiles, putDeviceFiles, putHomeFiles } from "../../../src/gateway/uploader/home-files.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import {
@@ -67,9 +67,9 @@ test("a box on an older backup takes over whom a person has accepted since; one 
       identities.conflicts().length,
       ...[first, second].map((one) => identities.identify(one, "ble", { note: false })),
     ]);
-  putIdentities(box.path, older);
+  putDeviceFiles(box.path, older);
   expect(await verdicts(box.path)).toEqual([0, "conflict", "same"]);
-  putIdentities(backup.path, newer);
+  putDeviceFiles(backup.path, newer);
   expect(await verdicts(backup.path)).toEqual([0, "conflict", "same"]);
 });
 
