@@ -66,6 +66,52 @@ export function valuesAt({ values }: SeriesColumns, row: number): Value[] {
   return values.map((column) => valueAt(column, row));
 }
 
+/** The readings with these indexes, in their order, without their devices. */
+export function pick(
+  { seq, stamp_ms, values }: Omit<SeriesColumns, "device">,
+  indexes: readonly number[],
+): Omit<SeriesColumns, "device"> {
+  return {
+    seq: numbersAt(seq, indexes),
+    stamp_ms: numbersAt(stamp_ms, indexes),
+    values: values.map((column) =>
+      column instanceof Float64Array
+        ? numbersAt(column, indexes)
+        : indexes.map((index) => column[index] ?? null),
+    ),
+  };
+}
+
+export function numbersAt(column: Float64Array, indexes: readonly number[]): Float64Array {
+  return Float64Array.from(indexes, (index) => column[index] as number);
+}
+
+/** Index of the first number from `least` on, in a column that rises. */
+export function firstIndexFrom(column: ArrayLike<number>, least: number): number {
+  let low = 0;
+  let high = column.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((column[middle] as number) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The columns of values of a series, of rows that have them from a place on. */
+export function valuesFrom(
+  series: SeriesName,
+  rows: readonly (readonly Value[])[],
+  first: number,
+): ValueColumn[] {
+  return valueColumns(series).map(({ sql }, place) =>
+    columnOf(
+      sql,
+      rows.map((row) => row[place + first] as Value),
+    ),
+  );
+}
+
 /** The series that a batch has readings of, with their columns. */
 export function seriesIn({ series }: Batch): [SeriesName, SeriesColumns][] {
   return Object.entries(series) as [SeriesName, SeriesColumns][];
@@ -141,12 +187,7 @@ function columnsOf(series: SeriesName, { seq, device, rows }: Rows): SeriesColum
     seq: Float64Array.from(seq),
     device: Float64Array.from(device),
     stamp_ms: Float64Array.from(rows, ([, stamp_ms]) => stamp_ms),
-    values: valueColumns(series).map(({ sql }, place) =>
-      columnOf(
-        sql,
-        rows.map((row) => row[place + 3] as Value),
-      ),
-    ),
+    values: valuesFrom(series, rows, 3),
   };
 }
 

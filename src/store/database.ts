@@ -94,6 +94,18 @@ export function* rowsOfAll<Rows extends readonly unknown[]>(
   return (yield statements) as { -readonly [Place in keyof Rows]: Rows[Place][] };
 }
 
+/** A row without the columns that are null. */
+export function withoutNulls<Row extends object>(row: Row): WithoutNulls<Row> {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as WithoutNulls<Row>;
+}
+
+/** Columns that may be null are absent then. */
+export type WithoutNulls<Row> = {
+  readonly [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column];
+} & {
+  readonly [Column in keyof Row as null extends Row[Column] ? Column : never]?: NonNullable<Row[Column]>;
+};
+
 /** Changes rows; answers how many. */
 export function* change(text: string, ...parameters: Parameter[]): Work<number> {
   return (yield { text, parameters, answer: "changes" }) as number;

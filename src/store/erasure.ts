@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { RecordType } from "../domain/records/record-table.ts";
-import { type Batch, type BatchDevice, type SeriesColumns, seriesIn, type ValueColumn } from "./batch.ts";
+import { type Batch, type BatchDevice, numbersAt, pick, seriesIn } from "./batch.ts";
 import { closed, type DeviceHealth, Kind, number, time_ms } from "./exchange.ts";
 import { normalAddress } from "./inventory/item-names.ts";
 
@@ -120,23 +120,16 @@ export function withoutErased<Span extends SpanOfDevice>(
       if (span === undefined) kept.push(index);
       else if ((columns.seq[index] as number) >= from_seq) refused.set(span, (refused.get(span) ?? 0) + 1);
     }
-    return [name, kept.length === columns.seq.length ? columns : rowsOf(columns, kept)] as const;
+    return [
+      name,
+      kept.length === columns.seq.length
+        ? columns
+        : { ...pick(columns, kept), device: numbersAt(columns.device, kept) },
+    ] as const;
   });
   return {
     batch: { ...batch, series: Object.fromEntries(series.filter(([, { seq }]) => seq.length > 0)) },
     refused,
-  };
-}
-
-function rowsOf({ seq, device, stamp_ms, values }: SeriesColumns, rows: readonly number[]): SeriesColumns {
-  const numbers = (column: Float64Array) => Float64Array.from(rows, (row) => column[row] as number);
-  const some = (column: ValueColumn) =>
-    column instanceof Float64Array ? numbers(column) : rows.map((row) => column[row] ?? null);
-  return {
-    seq: numbers(seq),
-    device: numbers(device),
-    stamp_ms: numbers(stamp_ms),
-    values: values.map(some),
   };
 }
 

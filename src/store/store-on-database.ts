@@ -62,6 +62,12 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
   const memory = new SpanMemory();
   const seen = <Request extends { readonly homes?: readonly number[] }>(request: Request): Request =>
     homes.one ? { ...request, homes: homes.seen(request.homes) } : request;
+  const pageOf =
+    <Request extends { readonly homes?: readonly number[] }, Result>(
+      work: (request: Request) => Work<Result>,
+    ) =>
+    (request: Request) =>
+      database.page(() => work(seen(request)));
   return {
     itemTypes: (of) => database.read(() => itemTypes(homes.seen(of))),
     items: async (kind, window) => {
@@ -82,13 +88,13 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
       const state = await database.snapshot(() => itemState(homes, item, homes.seen(of)));
       return state && { ...state, record: itemVisibleFrom(of, state.record) };
     },
-    page: (request) => database.page(() => page(homes, memory, seen(request))),
+    page: pageOf((request) => page(homes, memory, request)),
     markedPage: (request, keptAs) =>
       database.page(() => markedPage({ homes, memory, epoch }, seen(request), keptAs)),
     pageMark: (request) => database.read(() => pageMark(homes, epoch, seen(request))),
     changes: () => database.changes(),
-    oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
-    arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),
+    oldestFirst: pageOf((request) => oldestFirst(homes, request)),
+    arrivals: pageOf((request) => arrivals(homes, epoch, request)),
     heldEpochs: (of) => database.snapshot(() => epochsOf(homes, homes.seen(of))),
     downsampled: (request) => downsampled(database, homes, seen(request)),
     coverage: (request) => database.snapshot(() => coverage(seen(request))),

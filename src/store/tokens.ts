@@ -1,4 +1,4 @@
-import { change, firstOf, objects, rowsOf, type Work } from "./database.ts";
+import { change, firstOf, objects, rowsOf, type Work, withoutNulls } from "./database.ts";
 import type { Token } from "./store.ts";
 
 /** The token of an id; undefined where there is none. */
@@ -52,13 +52,10 @@ interface TokenRow {
   readonly last_used_ms: number | null;
 }
 
-function tokenOf({ home, binding, hash, expires_ms, last_used_ms, ...row }: TokenRow): Token {
+function tokenOf({ binding, hash, ...row }: TokenRow): Token {
   return {
-    ...row,
+    ...withoutNulls(row),
     hash: new Uint8Array(hash),
-    home: home ?? undefined,
-    binding: binding === null ? undefined : JSON.parse(binding),
-    expires_ms: expires_ms ?? undefined,
-    last_used_ms: last_used_ms ?? undefined,
+    ...(binding !== null && { binding: JSON.parse(binding) }),
   };
 }

@@ -1,5 +1,12 @@
 import { seriesNames } from "../../domain/series.ts";
-import { type Batch, digestText, readingDigest, type SeriesColumns, valuesAt } from "../batch.ts";
+import {
+  type Batch,
+  digestText,
+  firstIndexFrom,
+  readingDigest,
+  type SeriesColumns,
+  valuesAt,
+} from "../batch.ts";
 import { BatchRefused, type Sender } from "./central-store.ts";
 
 /** Central's facts of the epoch of a batch. */
@@ -91,18 +98,6 @@ export function devicesFrom(
     }
   }
   return first.flatMap((found, place) => (found === undefined ? [] : [{ place, first_ms: found.stamp_ms }]));
-}
-
-/** Index of the first number from `seq` on, in a column that rises. */
-export function firstIndexFrom(column: ArrayLike<number>, seq: number): number {
-  let low = 0;
-  let high = column.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (at(column, middle) < seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function columnsOf(batch: Batch): SeriesColumns[] {

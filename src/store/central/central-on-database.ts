@@ -1,6 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { seriesIn } from "../batch.ts";
+import { firstIndexFrom, seriesIn } from "../batch.ts";
 import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import { type HeardDevice, heardFrom } from "../inventory/device-items.ts";
 import { erasedIn } from "../inventory/erasing.ts";
@@ -9,7 +9,7 @@ import { coverageIn } from "../series/coverage-reads.ts";
 import { refuseMisfits } from "../series/series-rows.ts";
 import { compressions_a_report_max, dueAfterReport } from "../series/stream-rewrites.ts";
 import { readsOf, type StoreParts, type StoreWriter, storeOn } from "../store-on-database.ts";
-import { firstIndexFrom, firstNewSeq, refuseForeign } from "./batch-acceptance.ts";
+import { firstNewSeq, refuseForeign } from "./batch-acceptance.ts";
 import type { CentralStore } from "./central-store.ts";
 import { daysColumns, heldOfDay, refuseUnheld } from "./day-repair.ts";
 import { backupsOf, dailyArrivalsOf, gatewayRecords, newlyCompared } from "./gateways.ts";

@@ -11,6 +11,7 @@ import {
   rowsOf,
   rowsOfAll,
   type Work,
+  withoutNulls,
 } from "../database.ts";
 import { erasedIn } from "../inventory/erasing.ts";
 import {
@@ -210,11 +211,7 @@ export function* dailyArrivalsOf(homes: readonly number[], from_day: number): Wo
   return homes.map((home) => ({
     home,
     first_day: first_days.get(home),
-    days: (byHome.get(home) ?? []).map(({ day, arrived_ms, differing }) => ({
-      day,
-      differing,
-      ...(arrived_ms === null ? {} : { arrived_ms }),
-    })),
+    days: (byHome.get(home) ?? []).map(({ home: _, ...day }) => withoutNulls(day)),
   }));
 }
 

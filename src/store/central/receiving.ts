@@ -1,4 +1,4 @@
-import { type Batch, seriesIn } from "../batch.ts";
+import { type Batch, firstIndexFrom, seriesIn } from "../batch.ts";
 import { change, hold, objects, type Put, put, rowsOfAll, type Work } from "../database.ts";
 import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import type { DeviceHealth } from "../exchange.ts";
@@ -7,7 +7,7 @@ import { countRefused, erasedIn } from "../inventory/erasing.ts";
 import type { Homes } from "../inventory/homes.ts";
 import { Additions } from "../series/additions.ts";
 import { byDevice } from "../series/series-rows.ts";
-import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "./batch-acceptance.ts";
+import { devicesFrom, digestAt, firstNewSeq } from "./batch-acceptance.ts";
 import type { Received, ReportNote, Sender } from "./central-store.ts";
 import { noteArrived } from "./gateways.ts";
 import { holdSource, newestStretch, noteHeld, requireListeners } from "./sources.ts";

@@ -1,4 +1,17 @@
-import { arrays, change, firstOf, hold, objects, reach, rowsOf, rowsOfAll, type Work } from "../database.ts";
+import { firstIndexFrom } from "../batch.ts";
+import {
+  arrays,
+  change,
+  firstOf,
+  hold,
+  objects,
+  reach,
+  rowsOf,
+  rowsOfAll,
+  type Statement,
+  type Work,
+  withoutNulls,
+} from "../database.ts";
 import { defaultQuotas, QuotaExceeded, type QuotaName, type Quotas } from "../exchange.ts";
 import { type KnownSource, refuseForeign } from "./batch-acceptance.ts";
 import type { HeldEpoch, Sender } from "./central-store.ts";
@@ -8,10 +21,8 @@ export function* sourceOf(epoch: string): Work<HeldSource | undefined> {
   const home = yield* ownerOf(epoch);
   if (home === undefined) return undefined;
   yield* reach([home]);
-  const row = yield* firstOf(
-    objects<SourceRow>(`SELECT ${facts} FROM sources WHERE home = $1 AND epoch = $2`, home, epoch),
-  );
-  return row === undefined ? undefined : known(row);
+  const row = yield* firstOf(sourceIn(home, epoch));
+  return row && withoutNulls(row);
 }
 
 /**
@@ -21,10 +32,10 @@ export function* sourceOf(epoch: string): Work<HeldSource | undefined> {
 export function* holdSource(epoch: string, sender: Sender): Work<HeldSource> {
   const { home } = sender;
   yield* hold({ home });
-  const find = objects<SourceRow>(`SELECT ${facts} FROM sources WHERE home = $1 AND epoch = $2`, home, epoch);
+  const find = sourceIn(home, epoch);
   let row = yield* firstOf(find);
   if (row === undefined) {
-    yield* requireEpoch(home);
+    yield* requireRoom("epochs", home, 1);
     yield* change(
       "INSERT INTO epoch_homes (epoch, home) VALUES ($1, $2) ON CONFLICT DO NOTHING",
       epoch,
@@ -44,7 +55,7 @@ export function* holdSource(epoch: string, sender: Sender): Work<HeldSource> {
     row = yield* firstOf(find);
   }
   if (row === undefined) throw new Error(`no source was made of ${epoch}`);
-  return known(row);
+  return withoutNulls(row);
 }
 
 /** Notes that an epoch is held up to `run.to_seq`, with the numbers of its newest batch, which follow on the newest of the home. */
@@ -131,7 +142,13 @@ export interface HeldSource extends KnownSource {
   readonly held_note: number;
 }
 
-const facts = "home, epoch, first_seq, held_seq, digest, held_note";
+function sourceIn(home: number, epoch: string): Statement<SourceRow> {
+  return objects(
+    "SELECT home, epoch, first_seq, held_seq, digest, held_note FROM sources WHERE home = $1 AND epoch = $2",
+    home,
+    epoch,
+  );
+}
 
 interface SourceRow {
   readonly home: number;
@@ -140,10 +157,6 @@ interface SourceRow {
   readonly held_seq: number;
   readonly digest: string | null;
   readonly held_note: number;
-}
-
-function known({ first_seq, digest, ...row }: SourceRow): HeldSource {
-  return { ...row, first_seq: first_seq ?? undefined, digest: digest ?? undefined };
 }
 
 /** The home that an epoch belongs to; undefined where nothing of it has come yet. */
@@ -157,34 +170,27 @@ function* ownerOf(epoch: string): Work<number | undefined> {
 /** Which of central's own numbers stand for which of an epoch's: both rise together. */
 export class OwnNumbers {
   readonly #runs: readonly NumberStretch[];
+  readonly #firstSeqs: readonly number[];
+  readonly #firstOwns: readonly number[];
 
   /** `runs` of one epoch, in order. */
   constructor(runs: readonly NumberStretch[]) {
     this.#runs = runs;
+    this.#firstSeqs = runs.map(({ from_seq }) => from_seq);
+    this.#firstOwns = runs.map(({ first_own }) => first_own);
   }
 
   /** Central's number for a number of the epoch; undefined where that is not held. */
   ownOf(seq: number): number | undefined {
-    const run = this.#last(({ from_seq }) => from_seq <= seq);
+    const run = this.#runs[firstIndexFrom(this.#firstSeqs, seq + 1) - 1];
     return run === undefined || seq > run.to_seq ? undefined : run.first_own + seq - run.from_seq;
   }
 
   /** The epoch's number for one of central's; undefined where that belongs to another epoch. */
   seqOf(own: number): number | undefined {
-    const run = this.#last(({ first_own }) => first_own <= own);
+    const run = this.#runs[firstIndexFrom(this.#firstOwns, own + 1) - 1];
     const seq = run === undefined ? 0 : run.from_seq + own - run.first_own;
     return run === undefined || seq > run.to_seq ? undefined : seq;
-  }
-
-  #last(begun: (run: NumberStretch) => boolean): NumberStretch | undefined {
-    let low = 0;
-    let high = this.#runs.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (begun(this.#runs[middle] as NumberStretch)) low = middle + 1;
-      else high = middle;
-    }
-    return this.#runs[low - 1];
   }
 }
 
@@ -206,15 +212,16 @@ export function* setQuotas(quotas: Quotas): Work<void> {
     );
 }
 
-/** @throws QuotaExceeded where a home cannot have so many more devices */
-export function requireDevices(home: number, more: number): Work<void> {
-  return requireRoom("devices", "SELECT count(*) FROM streams WHERE home = $1", { home, more });
+/** @throws QuotaExceeded where a home cannot have so many more devices or epochs */
+export function* requireRoom(quota: keyof typeof counted, home: number, more: number): Work<void> {
+  if (more === 0) return;
+  const text = `SELECT count(*) FROM ${counted[quota]} WHERE home = $1`;
+  const [held = 0] = (yield* firstOf(arrays<[number]>(text, home))) ?? [];
+  yield* requireCount(quota, home, held + more);
 }
 
-/** @throws QuotaExceeded where a home cannot have one more epoch */
-export function requireEpoch(home: number): Work<void> {
-  return requireRoom("epochs", "SELECT count(*) FROM sources WHERE home = $1", { home, more: 1 });
-}
+/** Tables whose rows of a home are counted for a quota. */
+const counted = { devices: "streams", epochs: "sources" } as const;
 
 /** @throws QuotaExceeded where a home cannot have these listeners too */
 export function* requireListeners(home: number, names: readonly string[]): Work<void> {
@@ -222,16 +229,6 @@ export function* requireListeners(home: number, names: readonly string[]): Work<
   const known = yield* rowsOf(arrays<[string]>("SELECT name FROM listeners WHERE home = $1", home));
   const more = new Set(names).difference(new Set(known.flat())).size;
   if (more > 0) yield* requireCount("listeners", home, known.length + more);
-}
-
-function* requireRoom(
-  quota: QuotaName,
-  counted: string,
-  { home, more }: { home: number; more: number },
-): Work<void> {
-  if (more === 0) return;
-  const [held = 0] = (yield* firstOf(arrays<[number]>(counted, home))) ?? [];
-  yield* requireCount(quota, home, held + more);
 }
 
 function* requireCount(quota: QuotaName, home: number, count: number): Work<void> {

@@ -1,7 +1,7 @@
 import type { Item } from "../../domain/records/item.ts";
 import type { Batch, BatchDevice } from "../batch.ts";
 import { devicesFrom } from "../central/batch-acceptance.ts";
-import { requireDevices } from "../central/sources.ts";
+import { requireRoom } from "../central/sources.ts";
 import {
   arrays,
   change,
@@ -54,7 +54,7 @@ export function* streamsOf(heard: readonly HeardDevice[], home: number): Work<nu
   yield* hold("inventory");
   const found = yield* find(heard, home);
   if (found.every(isSettled)) return found.map(({ stream }) => stream);
-  yield* requireDevices(home, found.filter(({ stream }) => stream === undefined).length);
+  yield* requireRoom("devices", home, found.filter(({ stream }) => stream === undefined).length);
   return (yield* completeItems(heard, { home, homeid: home })).map(({ stream }) => stream);
 }
 

@@ -52,14 +52,12 @@ export function* takeErasures(homes: Homes, spans: readonly TakenSpan[]): Work<n
 
 /** All that was ever erased, the oldest first. */
 export function* allErasures(): Work<Erasure[]> {
-  const text = `SELECT ${columns.join(", ")}, refused FROM erasures ORDER BY at_ms, id, place`;
-  return yield* rowsOf(objects<Erasure>(text));
+  return yield* rowsOf(objects<Erasure>(`${erasuresText} ORDER BY at_ms, id, place`));
 }
 
 /** The spans of which nothing of a home is kept; they hold until the transaction ends where the inventory is held. */
 export function* erasedIn(home: number): Work<Erasure[]> {
-  const text = `SELECT ${columns.join(", ")}, refused FROM erasures
-    WHERE home = $1 AND from_ms < before_ms ORDER BY id, place`;
+  const text = `${erasuresText} WHERE home = $1 AND from_ms < before_ms ORDER BY id, place`;
   return yield* rowsOf(objects<Erasure>(text, home));
 }
 
@@ -244,3 +242,4 @@ const columnTypes = {
   readings: "bigint",
 } as const;
 const columns = Object.keys(columnTypes) as (keyof typeof columnTypes)[];
+const erasuresText = `SELECT ${columns.join(", ")}, refused FROM erasures`;

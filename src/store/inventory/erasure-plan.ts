@@ -355,15 +355,13 @@ function* besides(
   }
   const [column, number] =
     "home" in target ? (["home", target.home] as const) : (["subjectid", target.subject] as const);
-  const alerts = yield* firstOf(
-    arrays<[number]>(`SELECT count(*) FROM home_alerts WHERE ${column} = $1`, number),
-  );
   const home = "home" in target ? target.home : -1;
-  const files = yield* firstOf(arrays<[number]>("SELECT count(*) FROM backups WHERE home = $1", home));
-  const tokens = yield* rowsOf(
+  const [alerts, files, tokens] = yield* rowsOfAll(
+    arrays<[number]>(`SELECT count(*) FROM home_alerts WHERE ${column} = $1`, number),
+    arrays<[number]>("SELECT count(*) FROM backups WHERE home = $1", home),
     objects<{ id: string; name: string }>("SELECT id, name FROM tokens WHERE home = $1 ORDER BY id", home),
   );
-  return { records, alerts: Number(alerts?.[0]), files: Number(files?.[0]), tokens };
+  return { records, alerts: Number(alerts[0]?.[0]), files: Number(files[0]?.[0]), tokens };
 }
 
 /** Which records go; a gateway's are all of its home. */

@@ -39,11 +39,6 @@ export const GivenName = Type.Object(
 );
 export type GivenName = Readonly<Static<typeof GivenName>>;
 
-/** Whether a name was given to the device of a record. */
-export function isNameOf(name: GivenName, record: Item): boolean {
-  return isDevice(name, record);
-}
-
 /** Whether a record is of the device of a kind and an address, in its normal form. */
 export function isDevice({ kind, address }: Pick<GivenName, "kind" | "address">, record: Item): boolean {
   return record.typename === kind && normalAddress(record.macaddress ?? "") === address;
@@ -62,7 +57,7 @@ export function replacedIn(names: readonly GivenName[], record: Item): Replaced 
   const other = names.find(
     ({ kind, replaces }) => replaces !== undefined && isDevice({ kind, address: replaces }, record),
   );
-  if (other === undefined || names.some((one) => isNameOf(one, record))) return undefined;
+  if (other === undefined || names.some((one) => isDevice(one, record))) return undefined;
   return { by: other.address, at_ms: other.given_ms };
 }
 

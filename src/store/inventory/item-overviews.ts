@@ -3,7 +3,7 @@ import { coin_cell_low_mv, type Kind, low_percent } from "../../domain/kinds.ts"
 import { type Item, itemStatus } from "../../domain/records/item.ts";
 import type { SeriesName } from "../../domain/series.ts";
 import type { ItemHealth, UnplacedReadings } from "../central/central-store.ts";
-import { objects, reach, rowsOf, rowsOfAll, type Statement, type Work } from "../database.ts";
+import { objects, reach, rowsOf, rowsOfAll, type Statement, type Work, withoutNulls } from "../database.ts";
 import { cadenceOf, silence_least_ms } from "../series/coverage-intervals.ts";
 import { type LatestPlacement, overdueItems } from "../series/coverage-reads.ts";
 import { between } from "../series/ranks.ts";
@@ -45,13 +45,49 @@ interface ItemsWithStays {
 }
 
 function* itemsWithStays(of: readonly number[] | undefined): Work<ItemsWithStays> {
-  const [rows, stays] = yield* rowsOfAll(itemsLiving(of), staysOfItems(of));
+  const living = `key IN (SELECT item FROM stays WHERE home = ANY ($1::bigint[]) AND before_ms = ${always.before_ms})`;
+  const [rows, stays] = yield* rowsOfAll(
+    of === undefined ? itemRows() : itemRows(living, of),
+    of === undefined ? itemPlacements() : itemPlacements("stays.home = ANY ($1::bigint[])", of),
+  );
   return withRecords(rows, stays);
 }
 
-export function withRecords(rows: readonly OverviewRow[], all: readonly ItemPlacement[]): ItemsWithStays {
+/** Some items, with their stays in some homes; absent: in all. */
+function* itemsOf(keys: readonly number[], of: readonly number[] | undefined): Work<ItemsWithStays> {
+  const theirs = "stays.item = ANY ($1::bigint[])";
+  const [rows, stays] = yield* rowsOfAll(
+    itemRows("key = ANY ($1::bigint[])", keys),
+    of === undefined
+      ? itemPlacements(theirs, keys)
+      : itemPlacements(`${theirs} AND stays.home = ANY ($2::bigint[])`, keys, of),
+  );
+  return withRecords(rows, stays);
+}
+
+function withRecords(rows: readonly OverviewRow[], all: readonly ItemPlacement[]): ItemsWithStays {
   const items = new Map(rows.map(({ key, record }) => [key, JSON.parse(record) as Item]));
   return { rows, items, stays: all.filter(({ item }) => items.has(item)) };
+}
+
+/** Items that a condition leaves. */
+function itemRows(condition = "true", ...given: (readonly number[])[]): Statement<OverviewRow> {
+  return objects(
+    `SELECT key, record, provisional FROM items WHERE ${condition} ORDER BY typename, itemid`,
+    ...given,
+  );
+}
+
+/** The stays that a condition leaves, the earliest of each item first, with what was last learned of their devices in each. */
+function itemPlacements(condition = "true", ...given: (readonly number[])[]): Statement<ItemPlacement> {
+  return objects(
+    `SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
+      battery_percent, battery_mv, linkquality, facts
+    FROM ${placedStreams} LEFT JOIN stream_states AS states ON states.stream = streams.key
+      LEFT JOIN listeners ON listeners.home = states.home AND name = listener
+    WHERE ${condition} ORDER BY stays.item, from_ms`,
+    ...given,
+  );
 }
 
 /** States of items; `of`: the homes that are asked for. Of all homes it is looked up what was replaced in those where something is silent. */
@@ -81,30 +117,6 @@ export function* statesOf(
   });
 }
 
-function itemsLiving(of: readonly number[] | undefined): Statement<OverviewRow> {
-  const text = (condition: string) =>
-    `SELECT key, record, provisional FROM items ${condition} ORDER BY typename, itemid`;
-  if (of === undefined) return objects(text(""));
-  const living = `SELECT item FROM stays WHERE home = ANY ($1::bigint[]) AND before_ms = ${always.before_ms}`;
-  return objects(text(`WHERE key IN (${living})`), of);
-}
-
-/** Stays of items, the earliest first, with what was last learned of their devices in each. */
-function staysOfItems(of: readonly number[] | undefined): Statement<ItemPlacement> {
-  if (of === undefined) return objects(placementsText(""));
-  return objects(placementsText("WHERE stays.home = ANY ($1::bigint[])"), of);
-}
-
-/** The statement, with a condition on `stays`. */
-export function placementsText(condition: string): string {
-  return `
-    SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
-      battery_percent, battery_mv, linkquality, facts
-    FROM ${placedStreams} LEFT JOIN stream_states AS states ON states.stream = streams.key
-      LEFT JOIN listeners ON listeners.home = states.home AND name = listener
-    ${condition} ORDER BY stays.item, from_ms`;
-}
-
 /** The stay is all the time that there is. */
 function isWhole({ from_ms, before_ms }: Pick<Placement, "from_ms" | "before_ms">): boolean {
   return from_ms === always.from_ms && before_ms === always.before_ms;
@@ -120,22 +132,10 @@ function latestStay(stay: ItemPlacement, items: ReadonlyMap<number, Item>): Late
   return [{ ...stay, kind: typename as Kind, subtype: subtypename }];
 }
 
-function stateOf({
-  heard_ms,
-  listener,
-  battery_percent,
-  battery_mv,
-  linkquality,
-  facts,
-}: HeardItemPlacement): DeviceStateKnown {
-  return {
-    heard_ms,
-    ...(battery_percent === null ? {} : { battery_percent }),
-    ...(battery_mv === null ? {} : { battery_mv }),
-    ...(linkquality === null ? {} : { linkquality }),
-    ...(listener === null ? {} : { listener }),
-    ...(facts === null ? {} : { facts: JSON.parse(facts) as DeviceFacts }),
-  };
+function stateOf(stay: HeardItemPlacement): DeviceStateKnown {
+  const { heard_ms, listener, battery_percent, battery_mv, linkquality, facts: text } = stay;
+  const facts = text === null ? null : (JSON.parse(text) as DeviceFacts);
+  return withoutNulls({ heard_ms, battery_percent, battery_mv, linkquality, listener, facts });
 }
 
 /** A condition on a spread table and its parameters: rows are of these stays; of all where all homes are asked for. */
@@ -316,34 +316,19 @@ type DeviceStateKnown = Pick<
 /** See `CentralStore.itemHealth`. Of the many items that are well nothing is read but their number. */
 export function* itemHealth(homes: Homes, of?: readonly number[]): Work<ItemHealth> {
   const [counts, doubtful] = yield* rowsOfAll(itemsCounted(of), itemsInDoubt(of));
-  const keys = doubtful.map(({ item }) => item);
-  const [rows, stays] = yield* rowsOfAll(itemsOf(keys), staysOfKeys(keys, of));
+  const found = yield* itemsOf(
+    doubtful.map(({ item }) => item),
+    of,
+  );
   return {
     items: new Map(counts.map(({ home, items }) => [home, items])),
-    doubtful: yield* statesOf(homes, withRecords(rows, stays), of),
+    doubtful: yield* statesOf(homes, found, of),
   };
 }
 
 /** See `Store.itemState`. To be read at one moment. */
 export function* itemState(homes: Homes, key: number, of?: readonly number[]): Work<ItemState | undefined> {
-  const [rows, stays] = yield* rowsOfAll(itemsOf([key]), staysOfKeys([key], of));
-  return (yield* statesOf(homes, withRecords(rows, stays), of))[0];
-}
-
-function itemsOf(keys: readonly number[]): Statement<OverviewRow> {
-  return objects(
-    "SELECT key, record, provisional FROM items WHERE key = ANY ($1::bigint[]) ORDER BY typename, itemid",
-    keys,
-  );
-}
-
-function staysOfKeys(keys: readonly number[], of: readonly number[] | undefined): Statement<ItemPlacement> {
-  if (of === undefined) return objects(placementsText("WHERE stays.item = ANY ($1::bigint[])"), keys);
-  return objects(
-    placementsText("WHERE stays.item = ANY ($1::bigint[]) AND stays.home = ANY ($2::bigint[])"),
-    keys,
-    of,
-  );
+  return (yield* statesOf(homes, yield* itemsOf([key], of), of))[0];
 }
 
 function itemsCounted(of: readonly number[] | undefined): Statement<{ home: number; items: number }> {

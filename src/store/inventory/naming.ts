@@ -1,7 +1,7 @@
 import { OperatorError } from "../../base/errors.ts";
 import type { Kind } from "../../domain/kinds.ts";
 import { type Item, itemStatus } from "../../domain/records/item.ts";
-import { arrays, change, firstOf, objects, reach, rowsOf, type Work } from "../database.ts";
+import { arrays, change, firstOf, objects, reach, rowsOf, type Work, withoutNulls } from "../database.ts";
 import type { SpanOfDevice } from "../erasure.ts";
 import {
   type GivenName,
@@ -164,9 +164,7 @@ function* namesHere(): Work<GivenName[]> {
        ORDER BY typename, address`,
     ),
   );
-  return rows.map(
-    (row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as GivenName,
-  );
+  return rows.map((row) => withoutNulls(row) as GivenName);
 }
 
 function* keep({ kind, address, name, room, metres, replaces, given_ms }: GivenName): Work<void> {

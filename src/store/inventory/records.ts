@@ -13,17 +13,7 @@ import {
 } from "../../domain/records/record-table.ts";
 import { itemVisibleFrom, namesIn, type Visible, visibleTo } from "../../domain/records/visible-records.ts";
 import type { Binding } from "../../domain/token.ts";
-import {
-  arrays,
-  change,
-  firstOf,
-  objects,
-  type Parameter,
-  put,
-  rowsOf,
-  type Statement,
-  type Work,
-} from "../database.ts";
+import { arrays, change, firstOf, objects, type Parameter, put, rowsOf, type Work } from "../database.ts";
 import type { ItemWindow, StoredItem } from "../store.ts";
 import { type Homes, ownHome } from "./homes.ts";
 import { lookupText } from "./item-names.ts";
@@ -161,7 +151,7 @@ function* withEmbedded(
   });
 }
 
-function* parsed(text: string, ...parameters: Parameter[]): Work<StoredRecord[]> {
+function* parsed<Parsed = StoredRecord>(text: string, ...parameters: Parameter[]): Work<Parsed[]> {
   const rows = yield* rowsOf(arrays<[string]>(text, ...parameters));
   return rows.map(([record]) => JSON.parse(record));
 }
@@ -262,12 +252,10 @@ export function* itemTypes(homes?: readonly number[]): Work<ItemType[]> {
 
 /** See `Store.items`. */
 export function itemsOfKind(kind: Kind, { skip, limit, homes }: ItemWindow): Work<Item[]> {
-  return itemsFrom(
-    objects(
-      `SELECT record FROM items WHERE typename = $1${stayedIn(homes, "$4")} ORDER BY itemid LIMIT $2 OFFSET $3`,
-      ...[kind, limit, skip],
-      ...given(homes),
-    ),
+  return parsed<Item>(
+    `SELECT record FROM items WHERE typename = $1${stayedIn(homes, "$4")} ORDER BY itemid LIMIT $2 OFFSET $3`,
+    ...[kind, limit, skip],
+    ...given(homes),
   );
 }
 
@@ -283,7 +271,7 @@ function given(homes: readonly number[] | undefined): (readonly number[])[] {
 
 /** See `Store.itemsIn`. */
 export function itemsIn(homeid: number): Work<Item[]> {
-  return itemsFrom(objects("SELECT record FROM items WHERE currenthomeid = $1 ORDER BY itemid", homeid));
+  return parsed<Item>("SELECT record FROM items WHERE currenthomeid = $1 ORDER BY itemid", homeid);
 }
 
 /** See `Store.item`. */
@@ -294,7 +282,7 @@ export function* itemNamed(
 ): Work<StoredItem | undefined> {
   const itemWith = (field: string, value: string | number) =>
     firstOf(
-      objects<KeyedRow>(
+      objects<{ readonly key: number; readonly record: string }>(
         `SELECT key, record FROM items WHERE ${field} = $1${stayedIn(homes, "$2")}`,
         value,
         ...given(homes),
@@ -305,18 +293,6 @@ export function* itemNamed(
   if (row === undefined) return undefined;
   const record = JSON.parse(row.record) as Item;
   return record.typename === kind ? { key: row.key, record } : undefined;
-}
-
-function* itemsFrom(statement: Statement<RecordRow>): Work<Item[]> {
-  return (yield* rowsOf(statement)).map(({ record }) => JSON.parse(record));
-}
-
-interface RecordRow {
-  readonly record: string;
-}
-
-interface KeyedRow extends RecordRow {
-  readonly key: number;
 }
 
 const isNumber = /^\d{1,15}$/;

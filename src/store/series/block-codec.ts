@@ -1,6 +1,14 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { SeriesName, Value } from "../../domain/series.ts";
-import { columnOf, type SeriesColumns, type ValueColumn, valueAt } from "../batch.ts";
+import {
+  columnOf,
+  firstIndexFrom,
+  pick,
+  type SeriesColumns,
+  type ValueColumn,
+  valueAt,
+  valuesFrom,
+} from "../batch.ts";
 import { differencesOf, type SeriesColumn, sumsOf, valueColumns } from "./series-columns.ts";
 
 /** Readings of one series of one stream as columns of equal length, in order of stamp, then of number. */
@@ -43,18 +51,6 @@ function columnRead({ rising, sql }: SeriesColumn, written: Value[], count: numb
   return rising ? sumsOf(values as (number | null)[]) : columnOf(sql, values);
 }
 
-/** The readings with these indexes, in their order. */
-export function pick({ stamp_ms, seq, values }: ReadingColumns, indexes: readonly number[]): ReadingColumns {
-  const numbers = (column: Float64Array) => Float64Array.from(indexes, (index) => column[index] as number);
-  return {
-    stamp_ms: numbers(stamp_ms),
-    seq: numbers(seq),
-    values: values.map((column) =>
-      column instanceof Float64Array ? numbers(column) : indexes.map((index) => column[index] ?? null),
-    ),
-  };
-}
-
 /** Readings of two sets in one order. */
 export function merged(one: ReadingColumns, other: ReadingColumns): ReadingColumns {
   const both = {
@@ -92,12 +88,7 @@ export function readingsOf(series: SeriesName, rows: readonly StreamReading[]): 
   return {
     stamp_ms: Float64Array.from(rows, ([stamp_ms]) => stamp_ms),
     seq: Float64Array.from(rows, ([, seq]) => seq),
-    values: valueColumns(series).map(({ sql }, place) =>
-      columnOf(
-        sql,
-        rows.map((row) => row[place + 2] as Value),
-      ),
-    ),
+    values: valuesFrom(series, rows, 2),
   };
 }
 
@@ -116,17 +107,7 @@ export function within(
   from_ms: number,
   before_ms: number,
 ): [start: number, end: number] {
-  return [firstFrom(stamp_ms, from_ms), firstFrom(stamp_ms, before_ms)];
-}
-
-function firstFrom(stamps_ms: Float64Array, from_ms: number): number {
-  let [low, high] = [0, stamps_ms.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((stamps_ms[middle] as number) < from_ms) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return [firstIndexFrom(stamp_ms, from_ms), firstIndexFrom(stamp_ms, before_ms)];
 }
 
 /** As a batch's: levels above take several times as long for a few per cent less. */

@@ -1,10 +1,10 @@
+import { pick } from "../batch.ts";
 import { objects, putReadings, rowsOf, type Statement, type Work } from "../database.ts";
 import {
   decodeBlock,
   encodeBlock,
   merged,
   orderOf,
-  pick,
   type ReadingColumns,
   readingAt,
   type StreamReading,

@@ -2,7 +2,7 @@ import type { Kind } from "../../domain/kinds.ts";
 import type { GapReason } from "../../domain/reading.ts";
 import type { Item } from "../../domain/records/item.ts";
 import type { HomeDeviceCoverage } from "../central/central-store.ts";
-import { objects, reach, rowsOf, rowsOfAll, type Work } from "../database.ts";
+import { objects, reach, rowsOf, rowsOfAll, type Work, withoutNulls } from "../database.ts";
 import { always } from "../inventory/placements.ts";
 import type { CoverageInterval, CoverageRequest } from "../store.ts";
 import { type CoverageFacts, coverageOf, isOverdue, type StartStop } from "./coverage-intervals.ts";
@@ -60,7 +60,7 @@ export function* coverageIn(homes: readonly number[], during: StartStop): Work<H
       silences: silencesOf.get(stay.stream) ?? [],
       driverOutages: outagesOf(stay.home, stay.listener),
       gatewayOutages: outagesOf(stay.home, "gateway"),
-      gaps: (gapsOf.get(stay.stream) ?? []).map(({ lost, ...gap }) => ({ ...gap, lost: lost ?? undefined })),
+      gaps: (gapsOf.get(stay.stream) ?? []).map(withoutNulls),
     };
     const all = { before_ms: during.stop_ms, skip: 0, limit: Number.MAX_SAFE_INTEGER };
     const known = coverageOf({ ...kindOf(stay), stays: [facts] }, all).filter(
@@ -109,7 +109,7 @@ function* interruptionsOf({ stream, home, listener }: StayRow): Work<Interruptio
     silences,
     driverOutages: of(home, listener),
     gatewayOutages: of(home, "gateway"),
-    gaps: gaps.map(({ lost, ...gap }) => ({ ...gap, lost: lost ?? undefined })),
+    gaps: gaps.map(withoutNulls),
   };
 }
 

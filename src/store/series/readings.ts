@@ -6,7 +6,7 @@ import type { Homes } from "../inventory/homes.ts";
 import type { StreamReading } from "./block-codec.ts";
 import { BlockReader, eachCompressed } from "./compressed-blocks.ts";
 import { forEverySeries, quoted, valueColumns } from "./series-columns.ts";
-import { placesOf, type StreamSeries } from "./streams.ts";
+import { placesOf, rowsBetween, type StreamSeries } from "./streams.ts";
 import { type Between, spanStart } from "./time-spans.ts";
 
 /*
@@ -60,13 +60,7 @@ export function* countBetween(run: StreamSeries, { from_ms, before_ms }: Between
         if (stamp_ms >= from_ms && stamp_ms < before_ms) count += 1;
   }
   if (before_ms <= run.sealed_before) return count;
-  const { homes, series, stream, home } = run;
-  const row = yield* firstOf(
-    arrays<[count: number]>(
-      `SELECT count(*) FROM ${series} WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4`,
-      ...[stream, home, from_ms, before_ms],
-    ),
-  );
+  const row = yield* firstOf(rowsBetween<[number]>(run, { from_ms, before_ms }, "count(*)"));
   return count + Number(row?.[0] ?? 0);
 }
 
@@ -83,26 +77,15 @@ export function* numberedBetween(
     return true;
   });
   if (before_ms <= run.sealed_before) return count;
-  const { homes, series, stream, home } = run;
   const row = yield* firstOf(
-    arrays<[count: number]>(
-      `SELECT count(*) FROM ${series}
-       WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4 AND seq BETWEEN $5 AND $6`,
-      ...[stream, home, from_ms, before_ms, first, last],
-    ),
+    rowsBetween<[number]>(run, of, "count(*)", " AND seq BETWEEN $5 AND $6", first, last),
   );
   return count + Number(row?.[0] ?? 0);
 }
 
 /** The newest stamp in a stretch of time; 0 where nothing was recorded in it. */
 export function* newestBetween(run: StreamSeries, { from_ms, before_ms }: Between): Work<number> {
-  const { homes, series, stream, home } = run;
-  const row = yield* firstOf(
-    arrays<[number | null]>(
-      `SELECT max(stamp) FROM ${series} WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4`,
-      ...[stream, home, from_ms, before_ms],
-    ),
-  );
+  const row = yield* firstOf(rowsBetween<[number | null]>(run, { from_ms, before_ms }, "max(stamp)"));
   let newest = row?.[0] ?? 0;
   if (newest === 0)
     yield* eachCompressed(run, { from_ms, before_ms }, -1, ([stamp_ms]) => {
@@ -137,13 +120,9 @@ export function* spansBetween(
   { from_ms, before_ms }: Between,
   width: number,
 ): Work<Map<number, NumberedSpan>> {
-  const { homes, series, stream, home } = run;
+  const columns = `stamp - stamp % ${width} AS start, count(*), min(seq), max(seq)`;
   const rows = yield* rowsOf(
-    arrays<[start_ms: number, ...NumberedSpan]>(
-      `SELECT stamp - stamp % ${width} AS start, count(*), min(seq), max(seq) FROM ${series}
-       WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4 GROUP BY 1`,
-      ...[stream, home, from_ms, before_ms],
-    ),
+    rowsBetween<[start_ms: number, ...NumberedSpan]>(run, { from_ms, before_ms }, columns, " GROUP BY 1"),
   );
   const spans = new Map(rows.map(([start_ms, ...span]): [number, NumberedSpan] => [start_ms, span]));
   const add = (stamp_ms: number, [count, least, most]: NumberedSpan) => {

@@ -6,7 +6,14 @@ import { readingsOf } from "./block-codec.ts";
 import { addCompressed, BlockReader } from "./compressed-blocks.ts";
 import { recountAll } from "./counts.ts";
 import { type ReadingKey, rowsAfter } from "./readings.ts";
-import { makeTotals, ofStreamSeries, placesOf, type StreamSeries, seriesOfStream } from "./streams.ts";
+import {
+  makeTotals,
+  ofStreamSeries,
+  placesOf,
+  rowsBetween,
+  type StreamSeries,
+  seriesOfStream,
+} from "./streams.ts";
 
 /**
  * Seals readings of a home with stamps below `before_ms`, about `sealed_at_once` of them: the work of one transaction. Answers how many it sealed,
@@ -38,13 +45,19 @@ export function* compressSome(
 
 /** The stamp that some rows of a run lie below: about `most`, and at least those of one millisecond. */
 function* endOf(run: StreamSeries, before_ms: number, most: number): Work<number> {
-  const { homes, series, stream, home, sealed_before } = run;
-  const text = `SELECT stamp FROM ${series}
-    WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4 ORDER BY stamp LIMIT 1 OFFSET $5`;
-  const given = [stream, home, sealed_before, before_ms];
-  const end = yield* firstOf(arrays<[number]>(text, ...given, Math.max(0, most)));
+  const stampOf = (offset: number) =>
+    firstOf(
+      rowsBetween<[number]>(
+        run,
+        { from_ms: run.sealed_before, before_ms },
+        "stamp",
+        " ORDER BY stamp LIMIT 1 OFFSET $5",
+        offset,
+      ),
+    );
+  const end = yield* stampOf(Math.max(0, most));
   if (end === undefined) return before_ms;
-  const first = yield* firstOf(arrays<[number]>(text, ...given, 0));
+  const first = yield* stampOf(0);
   return end[0] === first?.[0] && most > 0 ? end[0] + 1 : end[0];
 }
 

@@ -1,7 +1,8 @@
 import type { SeriesName } from "../../domain/series.ts";
-import { change, objects, reach, rowsOf, rowsOfAll, type Work } from "../database.ts";
+import { arrays, change, objects, reach, rowsOf, rowsOfAll, type Statement, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
 import type { Placement } from "../inventory/placements.ts";
+import type { Between } from "./time-spans.ts";
 
 /** A series of a stream, and where its readings are. */
 export interface StreamSeries {
@@ -12,6 +13,20 @@ export interface StreamSeries {
   readonly home: number;
   /** Readings with a stamp below it are sealed, all others are rows; unix milliseconds, 0: nothing is sealed. */
   readonly sealed_before: number;
+}
+
+/** Reads columns of the rows of readings in a stretch of time. `more` follows the condition, with parameters from `$5` on. */
+export function rowsBetween<Row extends readonly unknown[]>(
+  { homes, series, stream, home }: StreamSeries,
+  { from_ms, before_ms }: Between,
+  columns: string,
+  more = "",
+  ...given: number[]
+): Statement<Row> {
+  return arrays(
+    `SELECT ${columns} FROM ${series} WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4${more}`,
+    ...[stream, home, from_ms, before_ms, ...given],
+  );
 }
 
 /** A condition on a table that tells the series, as SQL: rows are of the run whose stream, series and home are the first parameters. */

@@ -1,12 +1,12 @@
 import type { Conflict } from "../../domain/identity.ts";
 import type { Kind } from "../../domain/kinds.ts";
 import { itemStatus } from "../../domain/records/item.ts";
-import { type GivenName, isDevice, isNameOf } from "../../store/inventory/given-names.ts";
+import { type GivenName, isDevice } from "../../store/inventory/given-names.ts";
 import type { ItemOverview } from "../../store/store.ts";
 
 /** The name by which people of the home know a device: the inventory's, or else the one that it was given in the home, which another item may have. */
 export function titleOf({ record, provisional }: ItemOverview, names: readonly GivenName[]): string {
-  const given = names.find((one) => isNameOf(one, record));
+  const given = names.find((one) => isDevice(one, record));
   return provisional && given !== undefined ? given.name : record.itemname;
 }
 

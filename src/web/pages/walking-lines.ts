@@ -1,6 +1,6 @@
 import { faultOfLine, type WalkingLine } from "../../config/walking-line.ts";
 import type { Item } from "../../domain/records/item.ts";
-import { type GivenName, isNameOf } from "../../store/inventory/given-names.ts";
+import { type GivenName, isDevice } from "../../store/inventory/given-names.ts";
 
 /** The lines that measure walking speed: those of a configuration, and those that were measured in the home. */
 export function linesOf(
@@ -21,7 +21,7 @@ export function measuredLines(
   const taken = new Set(configured.flatMap(({ sensors }) => sensors.map(({ item }) => item)));
   const placed = names.flatMap((given) => {
     const { room, metres } = given;
-    const item = records.find((record) => isNameOf(given, record))?.itemname;
+    const item = records.find((record) => isDevice(given, record))?.itemname;
     const isPlaced = room !== undefined && metres !== undefined && item !== undefined && !taken.has(item);
     return isPlaced ? [{ room, item, metres }] : [];
   });

@@ -5,7 +5,7 @@ import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.t
 import { walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
-import { type GivenName, isDevice, isNameOf } from "../../../store/inventory/given-names.ts";
+import { type GivenName, isDevice } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
@@ -87,7 +87,7 @@ export const showHome: Show<HomePageData> = async (asked) => {
   // One after the other: a page takes no more of the store than one reader.
   for (const overview of overviews) {
     const found = await rowOf(overview, sources);
-    const room = names.find((given) => isNameOf(given, overview.record))?.room ?? null;
+    const room = names.find((given) => isDevice(given, overview.record))?.room ?? null;
     const title = titleOf(overview, names);
     const replaced = replacedBy(overview, { title, overviews, names });
     devices.push({ ...found.row, title, room, replaced });
@@ -236,10 +236,10 @@ export interface ProposedName {
 /** Of the devices that are shown, whatever else was called something in the home. */
 export function proposalsIn(names: readonly GivenName[], records: readonly Item[]): ProposedName[] {
   return records.flatMap((record) => {
-    const given = names.find((one) => isNameOf(one, record));
+    const given = names.find((one) => isDevice(one, record));
     if (given === undefined || given.name === record.itemname) return [];
     const { name, room = null, replaces } = given;
-    const old = replaces && records.find((one) => isNameOf({ ...given, address: replaces }, one));
+    const old = replaces && records.find((one) => isDevice({ ...given, address: replaces }, one));
     return [{ itemname: record.itemname, name, room, instead: old ? old.itemname : null }];
   });
 }

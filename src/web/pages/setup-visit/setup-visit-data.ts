@@ -1,7 +1,7 @@
 import { faultOfLine } from "../../../config/walking-line.ts";
 import type { SetupVisitState } from "../../../domain/joining-state.ts";
 import type { Kind } from "../../../domain/kinds.ts";
-import { type GivenName, isNameOf } from "../../../store/inventory/given-names.ts";
+import { type GivenName, isDevice } from "../../../store/inventory/given-names.ts";
 import { cadenceOf } from "../../../store/series/coverage-intervals.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { HttpError } from "../../server/http-errors.ts";
@@ -130,12 +130,12 @@ function deviceOf(
 ): SetupVisitDevice {
   const { record, provisional, linkquality, battery_percent, heard_ms, overdue, series } = overview;
   const { names, line, overviews } = of;
-  const given = names.find((one) => isNameOf(one, record));
+  const given = names.find((one) => isDevice(one, record));
   const title = titleOf(overview, names);
   const replaces = given?.replaces;
   const old =
     replaces &&
-    overviews.find((one) => isNameOf({ ...given, address: replaces }, one.record))?.record.itemname;
+    overviews.find((one) => isDevice({ ...given, address: replaces }, one.record))?.record.itemname;
   return {
     kind: record.typename as Kind,
     subtype: record.subtypename,
