@@ -8,7 +8,7 @@ import { OperatorError } from "./errors.ts";
 import { day_ms, hour_ms } from "./time.ts";
 
 /** Why a clock is not believed although a time service has set it, and what to do: a sentence each. */
-export interface ClockDoubt {
+interface ClockDoubt {
   readonly what: string;
   readonly remedy: string;
 }

@@ -17,11 +17,11 @@ export interface MachineHealth extends DiskWear {
 }
 
 /** From here a Raspberry Pi slows itself down. */
-export const hot_c = 80;
+const hot_c = 80;
 /** From here on a disk has little life left. */
-export const worn_percent = 90;
+const worn_percent = 90;
 /** A power supply that was too weak is told for so long. */
-export const power_told_ms = 7 * day_ms;
+const power_told_ms = 7 * day_ms;
 
 /** Whether a disk should be replaced by what it tells itself. */
 export function isWorn({ life_used_percent = 0, spare_low = false }: DiskWear): boolean {
@@ -147,7 +147,7 @@ const entries_max = 32;
 const look_ms = 10_000;
 
 /** Wear of the disk of a directory, as far as the machine tells it: an absent value is not told. */
-export interface DiskWear {
+interface DiskWear {
   /** Its name, such as `mmcblk0`. */
   readonly disk?: string;
   /** Bytes written to it since the machine started, by everybody. */
@@ -164,7 +164,7 @@ export interface DiskWear {
  *
  * @param sys where sysfs is mounted
  */
-export function diskWear(directory: string, sys = "/sys"): DiskWear {
+function diskWear(directory: string, sys = "/sys"): DiskWear {
   const place = diskOf(directory, sys);
   if (place === undefined) return {};
   const [, , , , , , sectors] = (readWear(join(place, "stat")) ?? "").split(/\s+/);

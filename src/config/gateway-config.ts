@@ -54,7 +54,7 @@ export const default_bytes_per_s = 256 * 1024;
 export const upload_late_ms = 2.5 * day_ms;
 
 /** A section as the file has it, with its defaults; paths are meant from `directory`. */
-export function uploadTargetOf(section: Static<typeof uploadSection>, directory: string): UploadTarget {
+function uploadTargetOf(section: Static<typeof uploadSection>, directory: string): UploadTarget {
   const absolute = (path: string) => resolve(directory, path);
   const { url, token_file, at = "02:00", certificate, keep_days } = section;
   return {
@@ -68,7 +68,7 @@ export function uploadTargetOf(section: Static<typeof uploadSection>, directory:
 }
 
 /** Keys of `[update]`. */
-export const updateSection = Type.Object({
+const updateSection = Type.Object({
   manifest: Type.String({
     description: 'the address of a folder of releases, such as "https://central.example/releases"',
   }),
@@ -89,13 +89,13 @@ export interface UpdateTarget {
   readonly directory: string;
 }
 
-export const default_ring = 500;
+const default_ring = 500;
 /** A sensor that is silent by night may speak in the morning only. */
-export const default_trial_s = 4 * 60 * 60;
-export const defaultReleases = "/var/lib/lintel-releases";
+const default_trial_s = 4 * 60 * 60;
+const defaultReleases = "/var/lib/lintel-releases";
 
 /** A section as the file has it, with its defaults; a relative path is meant from `directory`. */
-export function updateTargetOf(section: Static<typeof updateSection>, directory: string): UpdateTarget {
+function updateTargetOf(section: Static<typeof updateSection>, directory: string): UpdateTarget {
   const { manifest, ring = default_ring, trial_seconds = default_trial_s } = section;
   return {
     manifest,
@@ -106,7 +106,7 @@ export function updateTargetOf(section: Static<typeof updateSection>, directory:
 }
 
 /** Whether a text is the address of a folder of releases, over HTTP. */
-export function isManifestAddress(text: string): boolean {
+function isManifestAddress(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && `${url.search}${url.hash}${url.username}` === "";
 }
@@ -143,7 +143,7 @@ export interface Config {
 /** Where a configuration is looked for when none is named, first match wins. */
 export const defaultConfigFiles = ["/etc/lintel/lintel.toml", "lintel.toml"] as const;
 
-export const defaultData = "/var/lib/lintel";
+const defaultData = "/var/lib/lintel";
 
 /** The data directory, and the keys of each section of the file; drivers add their own sections. */
 const coreSchemas = {

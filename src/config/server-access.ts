@@ -76,14 +76,14 @@ export interface TlsFiles {
 }
 
 /** A certificate that the server makes itself, also for names that the machine does not know of. */
-export interface OwnTls {
+interface OwnTls {
   readonly names: readonly string[];
 }
 
 export type TlsSetting = TlsFiles | OwnTls;
 
 /** A fault of a section, and the key it is at. */
-export interface TlsFault {
+interface TlsFault {
   readonly key: keyof typeof tlsKeys;
   readonly what: string;
   readonly remedy: string;

@@ -180,7 +180,7 @@ function isPlace(part: string): boolean {
  * array of them: `["gateway", "2", "url"]`. A key without a line of its own has that of the nearest table around it, or line 1. The
  * document must have parsed already: this only finds keys that are known to be there. It is read once, when a line is first asked for.
  */
-export function lineFinder(toml: string): (path: readonly string[]) => number {
+function lineFinder(toml: string): (path: readonly string[]) => number {
   let lines: ReadonlyMap<string, number> | undefined;
   return (path) => {
     lines ??= keyLines(toml);

@@ -4,7 +4,7 @@ import { gapReasons } from "./reading.ts";
 import { record, unixTime } from "./records/record-field.ts";
 
 /** Whether an item was listened to and alive. */
-export const coverageStates = {
+const coverageStates = {
   covered: "its driver was listening and the device alive: no event means that nothing happened",
   silent: "the device was not heard for too long: it may be out of range, or its battery empty",
   not_listening: "the gateway or the driver was down",

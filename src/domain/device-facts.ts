@@ -111,7 +111,7 @@ export const DeviceRecord = record("Device", {
 export type DeviceRecord = Static<typeof DeviceRecord>;
 
 /** As much as a store knows of the device of an item. */
-export interface KnownDevice {
+interface KnownDevice {
   readonly record: Item;
   readonly listener?: string;
   readonly facts?: DeviceFacts;

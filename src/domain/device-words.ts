@@ -17,7 +17,7 @@ export interface DeviceWords {
 }
 
 /** Kinds of device that write something down. */
-export type RecordingKind = (typeof seriesTable)[SeriesName]["kind"];
+type RecordingKind = (typeof seriesTable)[SeriesName]["kind"];
 
 export function isRecording(kind: string): kind is RecordingKind {
   return seriesNames.some((name) => seriesTable[name].kind === kind);

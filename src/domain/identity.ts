@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { parseIfWhole } from "../base/disk/safe-files.ts";
 import { type Kind, kindNames } from "./kinds.ts";
 import type { IdentityClaim, Verdict } from "./reading.ts";
 
@@ -50,16 +51,16 @@ const conflictCheck = TypeCompiler.Compile(Conflict);
 
 /** Of texts of the store; what is damaged is undefined. */
 export function parseIdentity(text: string): Identity | undefined {
-  const value = parsed(text);
+  const value = parseIfWhole(text);
   return identityCheck.Check(value) ? value : undefined;
 }
 
 export function parseConflict(text: string): Conflict | undefined {
-  const value = parsed(text);
+  const value = parseIfWhole(text);
   return conflictCheck.Check(value) ? value : undefined;
 }
 
-export type Decision =
+type Decision =
   | { readonly verdict: Exclude<Verdict, "conflict">; readonly identity: Identity }
   | {
       readonly verdict: "conflict";
@@ -108,14 +109,11 @@ export function acceptedIdentity({ claimed }: Conflict, at_ms: number, by: strin
 }
 
 /** Who claims to be whom, in a sentence. */
-export function conflictText({
-  claimed: { address },
-  why,
-}: {
+export function conflictText(of: {
   readonly claimed: Pick<Identity, "address">;
   readonly why: string;
 }): string {
-  return `Another device says that it is ${address}: ${why}.`;
+  return `Another device says that it is ${of.claimed.address}: ${of.why}.`;
 }
 
 /** Kind, model, key and listener of an identity, in words. */
@@ -189,14 +187,6 @@ function keyDifference(
 
 function textOf({ since_ms: _, counter, accepted_ms: __, accepted_by: ___, ...rest }: Identity): string {
   return JSON.stringify(Object.entries({ ...rest, counts: counter !== undefined }).sort());
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function cut(text: string): string {

@@ -93,7 +93,7 @@ export const usualUnits = new RegExp(
     .join("|")})$`,
 );
 
-export interface Quantity {
+interface Quantity {
   readonly title: string;
   /** Empty where the value has none. */
   readonly unit: string;

@@ -68,7 +68,7 @@ export function mintToken(options: {
   return { token, text: `${id}.${secret}` };
 }
 
-export type TokenCheck =
+type TokenCheck =
   | { readonly token: Token }
   /** `expired` is said only to who holds the secret; everything else that is wrong is `invalid`. */
   | { readonly fault: "expired" | "invalid" };

@@ -119,7 +119,7 @@ export class AttachedDriver {
 const stop_max_ms = 7_000;
 
 /** A host that gets every text of its driver as one plain line: devices and their makers write what they like into names and models. */
-export function plainHost(host: Host): Host {
+function plainHost(host: Host): Host {
   const services = Object.entries(host).map(([name, service]) => [
     name,
     typeof service === "function"

@@ -57,7 +57,7 @@ export interface GatewayStatus {
 }
 
 /** Figures of ingest; those named here are always present. */
-export type IngestFigures = Readonly<Record<string, unknown>> &
+type IngestFigures = Readonly<Record<string, unknown>> &
   Readonly<Record<"queued" | "committed" | "refused" | "waiting", number>>;
 
 /** A fault of the gateway, and the remedy, a sentence each. */

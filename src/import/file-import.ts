@@ -26,11 +26,6 @@ import {
   wholeText,
 } from "./record-files.ts";
 
-export interface ImportOptions extends TakeOptions {
-  /** Paths; the format of each is told by its name. */
-  readonly files: readonly string[];
-}
-
 interface TakeOptions {
   readonly store: ImportStore;
   /** Says what an import would do and changes nothing. */
@@ -49,16 +44,15 @@ export interface ImportProgress {
 /**
  * Takes records of files into a store, all of them or, where anything is wrong, none. Throws ImportRefused with
  * every fault found, OperatorError where a file can't be opened or named.
+ *
+ * @param options.files paths; the format of each is told by its name
  */
-export async function importFiles({ files, ...options }: ImportOptions): Promise<Imported> {
-  const formats = files.map(formatOf);
-  const sizes = await Promise.all(files.map(bytesOf));
-  const sources = files.map((file, index) => ({
-    file,
-    format: formats[index] ?? { kind: "json" as const },
-    bytes: sizes[index] ?? 0,
-    text: () => wholeText(file),
-  }));
+export async function importFiles({
+  files,
+  ...options
+}: TakeOptions & { readonly files: readonly string[] }): Promise<Imported> {
+  const named = files.map((file) => ({ file, format: formatOf(file), text: () => wholeText(file) }));
+  const sources = await Promise.all(named.map(async (one) => ({ ...one, bytes: await bytesOf(one.file) })));
   return importSources(sources, options);
 }
 

@@ -19,7 +19,7 @@ export interface FileLine {
 }
 
 /** Where a number of another record was met before, or without, the record that it names. */
-export interface Mention {
+interface Mention {
   /** Packed. */
   readonly place: number;
   readonly type: RecordType;
@@ -165,7 +165,7 @@ interface DatedPlacement {
 }
 
 /** Two records, of which the first contradicts the second: at one time something is at both places. */
-export interface Contradiction {
+interface Contradiction {
   readonly type: RecordType;
   readonly place: number;
   readonly field: string;

@@ -13,7 +13,7 @@ import {
 import { givenText, lineOf, type RawRecord, unknownField } from "./record-files.ts";
 
 /** The result of checking one record. */
-export interface CheckedRecord {
+interface CheckedRecord {
   /** The record with every field in its place; what of it is at fault is absent. */
   readonly record: StoredRecord;
   /** Which record it is; undefined where that is at fault. */
@@ -21,7 +21,7 @@ export interface CheckedRecord {
   readonly faults: readonly FieldFault[];
 }
 
-export interface FieldFault {
+interface FieldFault {
   readonly line: number;
   readonly field: string;
   readonly given?: string;
@@ -113,7 +113,7 @@ function embeddedId(value: unknown): unknown {
 }
 
 /** The check of one field of a record, made from its schema. */
-export interface FieldCheck {
+interface FieldCheck {
   /** Whether a value that is not null may stand in the field. */
   readonly accepts: (value: unknown) => boolean;
   /** The value of a text cell for this field; the text itself where it is no such value. */
@@ -125,7 +125,7 @@ export interface FieldCheck {
 }
 
 /** The check of a field that holds values of its own, not those of another record. */
-export function fieldCheck(schema: TSchema): FieldCheck {
+function fieldCheck(schema: TSchema): FieldCheck {
   const inner = withoutNull(schema);
   const compiled = TypeCompiler.Compile(inner);
   const kind = kinds[inner[Kind]];
@@ -143,7 +143,7 @@ export function fieldCheck(schema: TSchema): FieldCheck {
  * The check of a field that holds another record: it is named by its number, by its name, or given as it is
  * served, which says no more than its number does.
  */
-export function embeddedCheck(idField: string): FieldCheck {
+function embeddedCheck(idField: string): FieldCheck {
   const isNumber = (value: unknown) => Number.isSafeInteger(value);
   return {
     accepts: (value) =>
@@ -217,7 +217,7 @@ function isDate(text: string): boolean {
 }
 
 /** Whether a field may be null. */
-export function isNullable(schema: TSchema): boolean {
+function isNullable(schema: TSchema): boolean {
   return TypeGuard.IsUnion(schema) && schema.anyOf.some((member) => TypeGuard.IsNull(member));
 }
 

@@ -148,7 +148,7 @@ export const batch_bytes_max = 1024 * 1024;
 export const batch_text_bytes_max = 16 * 1024 * 1024;
 
 /** A reading as it is read: its item and number around its stamp, in either order, then its values as `valueColumns` has them. */
-export type BatchRow = readonly [key: number, stamp_ms: number, key: number, ...values: Value[]];
+type BatchRow = readonly [key: number, stamp_ms: number, key: number, ...values: Value[]];
 
 /** Puts rows together to the columns of a batch; rows of a series come in order of number. */
 export class BatchColumns {

@@ -37,7 +37,7 @@ export interface Put {
   readonly returning?: readonly string[];
 }
 
-export type SqlType = "bigint" | "text" | "double precision";
+type SqlType = "bigint" | "text" | "double precision";
 
 /** Inserts readings into the table of their series. */
 export interface PutReadings {
@@ -59,7 +59,7 @@ export interface Lock {
  * Says whose rows are asked for next, before anything waits for them: a cluster refuses it where the machine that has them is away. Everything
  * that a home or a page waits for every day says so; what does not is refused by the machine itself.
  */
-export interface Reach {
+interface Reach {
   readonly reach: readonly number[];
 }
 
@@ -100,7 +100,7 @@ export function withoutNulls<Row extends object>(row: Row): WithoutNulls<Row> {
 }
 
 /** Columns that may be null are absent then. */
-export type WithoutNulls<Row> = {
+type WithoutNulls<Row> = {
   readonly [Column in keyof Row as null extends Row[Column] ? never : Column]: Row[Column];
 } & {
   readonly [Column in keyof Row as null extends Row[Column] ? Column : never]?: NonNullable<Row[Column]>;

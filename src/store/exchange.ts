@@ -100,7 +100,6 @@ const HealthState = Type.Object(
   },
   closed,
 );
-export type HealthState = Static<typeof HealthState>;
 
 /**
  * Interruptions, and states of devices, in one `DeviceHealth` that a gateway sends; what is more follows in the next. So many of both

@@ -215,7 +215,7 @@ export async function encodedBatch<Made extends { readonly batch: Batch }>(
 }
 
 /** The version of the form below. A change of the form is a new version; batches of a released version stay readable. */
-export const batchVersion = 1;
+const batchVersion = 1;
 
 /** A person's home has some tens of devices. */
 export const items_max = 10_000;
@@ -226,10 +226,10 @@ const seq = Type.Integer({ minimum: 1, maximum: seq_max });
 const Items = Type.Array(Type.Omit(ExchangedDevice, ["kind"], closed), { maxItems: items_max });
 
 /** The readings of a series: columns of equal length with the names of the table, but for `items`, the list of which `item` has places. */
-export type SeriesText = { [column: string]: unknown[] } & { items: Static<typeof Items> };
+type SeriesText = { [column: string]: unknown[] } & { items: Static<typeof Items> };
 
 /** The columns of a series as they are written. */
-export function textColumns(series: SeriesName): TextColumn[] {
+function textColumns(series: SeriesName): TextColumn[] {
   return [item, numbers, stamp_ms, ...valueColumns(series)];
 }
 
@@ -252,7 +252,7 @@ function seriesForm(series: SeriesName): TSchema {
 }
 
 /** A batch as it is written: see `Batch` for what it means. */
-export const BatchText = Type.Object(
+const BatchText = Type.Object(
   {
     version: Type.Literal(batchVersion),
     epoch: EpochName,
@@ -270,7 +270,7 @@ export const BatchText = Type.Object(
   },
   closed,
 );
-export type BatchText = Static<typeof BatchText>;
+type BatchText = Static<typeof BatchText>;
 
 /** Bytes that are no batch; the message names the fault. */
 export class BatchFault extends Error {
@@ -278,7 +278,7 @@ export class BatchFault extends Error {
 }
 
 /** A batch in a zstd frame with a checksum; null where it is larger than one may be. */
-export function packFrame(text: object): Uint8Array<ArrayBuffer> | null {
+function packFrame(text: object): Uint8Array<ArrayBuffer> | null {
   const json = Buffer.from(JSON.stringify(text));
   if (json.length > batch_text_bytes_max) return null;
   const packed = zstdCompressSync(json, {
@@ -288,7 +288,7 @@ export function packFrame(text: object): Uint8Array<ArrayBuffer> | null {
 }
 
 /** @throws BatchFault where the bytes are no batch, one of a newer version, or too large */
-export function unpackFrame(bytes: Uint8Array): BatchText {
+function unpackFrame(bytes: Uint8Array): BatchText {
   if (bytes.length > batch_bytes_max) throw new BatchFault(`it is larger than ${batch_bytes_max} bytes`);
   if (((bytes[frameDescriptor_byte] ?? 0) & checksum_bit) === 0)
     throw new BatchFault("it is no batch, or lacks its checksum");

@@ -1,9 +1,9 @@
 import { day_ms } from "../base/time.ts";
-import { batch_readings_max, readingsIn } from "../store/batch.ts";
+import { type Batch, batch_readings_max, readingsIn } from "../store/batch.ts";
 import type { CentralStore, Sender } from "../store/central/central-store.ts";
 import { isOfDevice, type SpanOfDevice } from "../store/erasure.ts";
 import type { DayDigest } from "../store/exchange.ts";
-import type { DigestRequest } from "../store/gateway/upload-store.ts";
+import type { DayReadings, DigestRequest } from "../store/gateway/upload-store.ts";
 import type { WholeDays } from "./days.ts";
 import { digests_max } from "./protocol.ts";
 import type { TransferSource, TransferTarget } from "./transfer-ends.ts";
@@ -73,12 +73,8 @@ export class Comparison implements Compared {
   }
 
   async #compareDigests(request: DigestRequest, digests: readonly DayDigest[]): Promise<void> {
-    const { source, target } = this.#options;
-    const all = await target.differing(request, digests);
-    const there = new Map(digests.map((digest) => [digestName(digest), digest]));
-    const differing = all
-      .map((digest) => there.get(digestName(digest)))
-      .filter((digest) => digest !== undefined);
+    const { source } = this.#options;
+    const [differing, lost] = await this.#differingOf(request, digests);
     const extra = new Set<string>();
     for (const digest of differing) {
       this.differing.add(digest.day);
@@ -88,12 +84,11 @@ export class Comparison implements Compared {
       await this.#takeBack(request, digest);
     }
     // Of these the gateway has lost all readings, or erased them: then it takes none.
-    if (source.takeBack !== undefined)
-      for (const digest of all) if (!there.has(digestName(digest))) await this.#takeBack(request, digest);
+    if (source.takeBack !== undefined) for (const digest of lost) await this.#takeBack(request, digest);
     if (differing.length === 0) return;
     // Where central holds more than the gateway, all of the gateway's readings are at central: such a day is repaired.
-    for (const digest of await this.#differingOf(request, digests))
-      if (!extra.has(digestName(digest))) this.unrepaired.add(digest.day);
+    const [still] = await this.#differingOf(request, digests);
+    for (const digest of still) if (!extra.has(digestName(digest))) this.unrepaired.add(digest.day);
   }
 
   /** Sends all readings that the gateway still has of some days, without comparing: for days of which readings were pruned. */
@@ -109,54 +104,57 @@ export class Comparison implements Compared {
     }
   }
 
-  /** The digests of the gateway that differ at central. Readings that only central has do not count. */
-  async #differingOf(request: DigestRequest, digests: readonly DayDigest[]): Promise<DayDigest[]> {
-    const differing = await this.#options.target.differing(request, digests);
+  /** The digests of the gateway that differ at central, and those of what central alone has. */
+  async #differingOf(
+    request: DigestRequest,
+    digests: readonly DayDigest[],
+  ): Promise<[differing: DayDigest[], lost: DayDigest[]]> {
+    const all = await this.#options.target.differing(request, digests);
     const there = new Map(digests.map((digest) => [digestName(digest), digest]));
-    return differing.map((digest) => there.get(digestName(digest))).filter((digest) => digest !== undefined);
+    return [
+      all.flatMap((digest) => there.get(digestName(digest)) ?? []),
+      all.filter((digest) => !there.has(digestName(digest))),
+    ];
   }
 
   /** Has the gateway take in what it has lost of one series of one device on one day and central still has. */
-  async #takeBack({ epoch, through_seq }: DigestRequest, digest: DayDigest): Promise<void> {
-    const { source, target, checkTime } = this.#options;
-    const { series, kind, address, itemid, day } = digest;
-    for (let after_seq = 0; ; ) {
-      checkTime();
-      const request = { epoch, through_seq, series, kind, address, itemid, day, after_seq };
-      const readings = await target.readingsOfDay?.(request);
-      if (readings === undefined || source.takeBack === undefined) return;
+  async #takeBack(request: DigestRequest, digest: DayDigest): Promise<void> {
+    const { source, target } = this.#options;
+    for await (const [, readings] of this.#parts(request, digest, (of) => target.readingsOfDay?.(of))) {
+      if (source.takeBack === undefined) return;
       const returned = await source.takeBack(readings);
-      if (returned > 0) this.differing.add(day);
+      if (returned > 0) this.differing.add(digest.day);
       this.returned += returned;
-      if (readingsIn(readings) < batch_readings_max || readings.to_seq <= after_seq) return;
-      after_seq = readings.to_seq;
     }
   }
 
   /** Sends all that the gateway has of one series of one device on one day. Answers how many readings of it central alone has. */
-  async #repair({ epoch, through_seq }: DigestRequest, digest: DayDigest): Promise<number> {
-    const { series, kind, address, itemid, day } = digest;
-    const of = {
-      epoch,
-      through_seq,
-      series,
-      kind,
-      address,
-      itemid,
-      day,
-    };
-    let kept = 0;
+  async #repair(request: DigestRequest, digest: DayDigest): Promise<number> {
+    const { source, target } = this.#options;
+    const before = this.kept;
+    for await (const [of, readings] of this.#parts(request, digest, (of) => source.readingsOfDay(of))) {
+      const part = await target.repairDay(of, readings);
+      this.repaired += part.added + part.corrected;
+      this.kept += part.kept;
+    }
+    return this.kept - before;
+  }
+
+  /** The readings of one series of one device on one day, batch by batch, each with its request. */
+  async *#parts(
+    { epoch, through_seq }: DigestRequest,
+    { series, kind, address, itemid, day }: DayDigest,
+    read: (request: DayReadings) => Promise<Batch> | undefined,
+  ): AsyncGenerator<[DayReadings, Batch]> {
     for (let after_seq = 0; ; ) {
       this.#options.checkTime();
-      const request = { ...of, after_seq };
-      const readings = await this.#options.source.readingsOfDay(request);
-      const { to_seq } = readings;
+      const request = { epoch, through_seq, series, kind, address, itemid, day, after_seq };
+      const readings = await read(request);
+      if (readings === undefined) return;
       const count = readingsIn(readings);
-      const part = await this.#options.target.repairDay(request, readings);
-      this.repaired += part.added + part.corrected;
-      kept += part.kept;
-      this.kept += part.kept;
-      if (count < batch_readings_max || to_seq <= after_seq) return kept;
+      const { to_seq } = readings;
+      yield [request, readings];
+      if (count < batch_readings_max || to_seq <= after_seq) return;
       after_seq = to_seq;
     }
   }

@@ -36,13 +36,13 @@ export interface TransferSource {
   takeBack?(readings: Batch): Promise<number>;
 }
 
-export interface SpanDigests {
+interface SpanDigests {
   readonly digests: readonly DayDigest[];
   /** The first day after the span that has readings, unix milliseconds; absent where there is none. */
   readonly next_ms?: number;
 }
 
-export interface SourceBatch {
+interface SourceBatch {
   readonly batch: Batch;
   /** Bytes received over the network for it; 0 from this machine. */
   readonly bytes: number;
@@ -98,7 +98,7 @@ export type SourceStore = Pick<
   | ("takeBack" | "uploadState")
 >;
 
-export interface StoreSourceOptions {
+interface StoreSourceOptions {
   readonly store: SourceStore;
   /** The gateway's present report of itself. */
   readonly describe: () => Promise<GatewayReport>;

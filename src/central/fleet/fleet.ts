@@ -195,7 +195,7 @@ export interface Erased {
 }
 
 /** For who may not see what was erased. */
-export const nothingErased: Erased = { here: [], homesOf: new Map() };
+const nothingErased: Erased = { here: [], homesOf: new Map() };
 
 export async function erasedOf(
   store: Pick<CentralStore, "erasures" | "recordsWith">,

@@ -7,11 +7,11 @@ import { TryAgainLater } from "../../web/client/http-request.ts";
 import type { Pull } from "./pull.ts";
 
 /** The turns of one gateway: see `Pull`. */
-export interface PullTurns extends Pick<Pull, "turn" | "noteFailure"> {
+interface PullTurns extends Pick<Pull, "turn" | "noteFailure"> {
   readonly gateway: Pick<ListedGateway, "home">;
 }
 
-export interface PullingOptions {
+interface PullingOptions {
   readonly pulls: readonly PullTurns[];
   readonly every_ms: number;
   readonly clock: Clock;

@@ -16,7 +16,7 @@ import { type ClientBounds, type ClientOptions, HttpClient } from "../../web/cli
 import type { HomeAllowances, ReceivedCounts } from "../receiver/home-allowances.ts";
 import { StoreTarget } from "./store-target.ts";
 
-export interface PullOptions {
+interface PullOptions {
   readonly gateway: ListedGateway;
   readonly store: CentralStore;
   /** Prepares the requests to the gateway; an error ends the turn. */
@@ -148,7 +148,7 @@ const PullState = Type.Object({
   /** Days that differed since all were compared. */
   differing_days: Type.Integer({ minimum: 0 }),
 });
-export type PullState = Readonly<Static<typeof PullState>>;
+type PullState = Readonly<Static<typeof PullState>>;
 
 /** As it was left; from the beginning where nothing is known. */
 export function stateIn(known: GatewayRecord | undefined): PullState {

@@ -21,7 +21,7 @@ import {
   takeReport,
 } from "../receiver/home-allowances.ts";
 
-export interface StoreTargetOptions extends IntakeParts {
+interface StoreTargetOptions extends IntakeParts {
   readonly home: number;
   readonly clock: Clock;
   /** Name of the gateway at the start of a sentence, and the file and line where it is listed. */

@@ -16,10 +16,10 @@ import { homeDay } from "../../transfer/days.ts";
 import type { ReportBody } from "../../transfer/protocol.ts";
 
 /** Quotas of what a home sends in a day. */
-export type DailyQuota = Extract<QuotaName, "readings" | "notes">;
+type DailyQuota = Extract<QuotaName, "readings" | "notes">;
 
 /** A home has sent as much as it may for now. */
-export interface Spent {
+interface Spent {
   readonly quota: DailyQuota;
   readonly most: number;
   /** When there will be room for as much as it wanted to send. */

@@ -13,7 +13,7 @@ import type { CentralStore } from "../../store/central/central-store.ts";
 import { type ErasedSpan, spanOf } from "../../store/erasure.ts";
 
 /** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
-export interface RecordsOfHome {
+interface RecordsOfHome {
   /** JSON, UTF-8: the same text as long as nothing in it changes. */
   readonly body: string;
   /** An entity tag with its quotes. */

@@ -22,12 +22,12 @@ export interface Dose {
 }
 
 /** A door that is not the day's, opened outside a reload. */
-export interface OtherDoor {
+interface OtherDoor {
   readonly at_ms: number;
   readonly door: number;
 }
 
-export interface DoorLeftOpen {
+interface DoorLeftOpen {
   readonly door: number;
   readonly from_ms: number;
   /** Absent while it is still open. */
@@ -162,14 +162,14 @@ export interface DoorState {
 }
 
 /** One door that went up or down. */
-export interface DoorChange {
+interface DoorChange {
   readonly at_ms: number;
   readonly door: number;
   readonly opened: boolean;
 }
 
 /** A door that stood open: the end is absent while it still does, the start where nobody saw it open. */
-export interface Opening {
+interface Opening {
   readonly door: number;
   readonly opened_ms?: number;
   readonly closed_ms?: number;
@@ -179,7 +179,7 @@ export interface Opening {
  * The doors that changed from each state to the next, in order of time. `before` is the state that held before
  * the first one; a box whose past isn't known is taken to have been closed.
  */
-export function doorChanges(states: readonly DoorState[], before = 0): DoorChange[] {
+function doorChanges(states: readonly DoorState[], before = 0): DoorChange[] {
   const changes: DoorChange[] = [];
   let open = before;
   for (const { stamp_ms: at_ms, event } of inOrder(states)) {

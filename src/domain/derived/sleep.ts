@@ -1,5 +1,5 @@
 /** An epoch of a watch, unix milliseconds; `sleepState` as the series has it: 1 wake, 2 light, 3 deep, 4 REM. */
-export interface SleepEpoch {
+interface SleepEpoch {
   readonly from_ms: number;
   readonly to_ms: number;
   readonly sleepState: number;
@@ -94,4 +94,4 @@ const stages: Readonly<Record<number, "light_ms" | "deep_ms" | "rem_ms">> = {
 };
 
 /** The longest break within an episode. */
-export const break_ms_max = 60 * 60_000;
+const break_ms_max = 60 * 60_000;

@@ -1,5 +1,5 @@
 /** A sensor of a line, and where along it: metres from any point on the line. */
-export interface PlacedSensor {
+interface PlacedSensor {
   readonly item: string;
   readonly metres: number;
 }

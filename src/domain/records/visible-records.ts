@@ -11,7 +11,7 @@ export interface Visible {
 }
 
 /** Finds the records in which a field holds one of these numbers, in steps of the caller's own. */
-export type FindEnrollments<Step> = (
+type FindEnrollments<Step> = (
   type: "project_enrollments" | "study_enrollments",
   field: string,
   numbers: readonly number[],

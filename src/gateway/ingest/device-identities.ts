@@ -171,7 +171,7 @@ export function noConflict(address: string): OperatorError {
   return new OperatorError(`no other device claims ${address}`, "lintel items conflicts lists those that do");
 }
 
-export interface IdentitiesOptions {
+interface IdentitiesOptions {
   readonly store: IdentityStore & Pick<AdmissionStore, "forgetDevice">;
   readonly clock: Clock;
   readonly log: Log;

@@ -318,7 +318,7 @@ export interface IngestOptions {
   readonly onCommit?: (duration_ms: number) => void;
 }
 
-export interface IngestStatus {
+interface IngestStatus {
   readonly queued: number;
   /** Readings committed and refused since the start. */
   readonly committed: number;

@@ -187,7 +187,7 @@ function placeBetween(
 /** A correction that a time service makes at once, and more than a clock that is looked at is ever off. */
 export const step_max_ms = 2_000;
 /** A crystal is off by 100 ppm at most, and a time service turns a clock by up to 500 ppm. */
-export const drift_max = 0.001;
+const drift_max = 0.001;
 /** Longer than the longest interval of systemd-timesyncd, 2,048 s. */
 export const doubt_ms = 40 * 60_000;
 /** A stamp may be this far ahead of its arrival: clocks of devices are measured to a second or two. */

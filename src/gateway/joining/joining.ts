@@ -38,7 +38,7 @@ export type JoiningStep =
 /** Abilities of the person who opened joining: to read digits, and perhaps to type them. */
 export type PairingAbility = "reads" | "types";
 
-export type JoiningChange = "opened" | "joined" | "closed";
+type JoiningChange = "opened" | "joined" | "closed";
 
 /** Thrown to a caller that opens joining while another caller has opened it. */
 export const openAlready = "joining is open already";
@@ -50,7 +50,7 @@ export const joining_seconds_max = 254;
 export const button_seconds = 120;
 
 /** A driver that starts is waited for this long, and looked at this often. */
-export const start_wait_max_ms = 60_000;
+const start_wait_max_ms = 60_000;
 const look_interval_ms = 100;
 
 /** Lets devices in, through every driver that can, one opening at a time. */
@@ -106,16 +106,7 @@ export class Joining {
       by = "command",
     }: { newNetwork?: boolean; person?: PairingAbility | undefined; by?: OpenJoining["by"] } = {},
   ): Promise<void> {
-    if (this.#opening !== undefined) {
-      throw new OperatorError(openAlready, "wait until it closes, or stop the other lintel pair");
-    }
-    const able = this.#drivers().filter((driver) => driver.joins);
-    if (able.length === 0) {
-      throw new OperatorError(
-        "no driver of this gateway lets devices join",
-        "add a [zigbee] or [ble] section to its configuration and restart it",
-      );
-    }
+    const able = this.#requireAble();
     const opening: JoiningUnderWay = {
       report,
       open: false,
@@ -126,7 +117,6 @@ export class Joining {
       giveUp: () => {},
     };
     this.#opening = opening;
-    const refusals: string[] = [];
     try {
       await this.#closed;
       await this.#started(able, opening);
@@ -138,18 +128,7 @@ export class Joining {
       if (this.#opening === opening) this.#opening = undefined;
       throw error;
     }
-    for (const driver of able) {
-      if (this.#opening !== opening) break;
-      try {
-        requireListening(driver);
-        await driver.openJoining(seconds, person && this.#personAt(opening, person));
-        opening.drivers.push(driver);
-        // Joining was closed meanwhile, by a stop: this driver closes too.
-        if (this.#opening !== opening) await driver.closeJoining();
-      } catch (error) {
-        refusals.push(`${driver.name} ${messageOf(error)}`);
-      }
-    }
+    const refusals = await this.#openAll(able, opening, seconds, person);
     if (this.#opening !== opening) {
       throw new OperatorError("joining was closed while it was being opened", "open it again");
     }
@@ -173,6 +152,42 @@ export class Joining {
       drivers: opening.drivers.map((driver) => driver.name),
       ...(refusals.length === 0 ? {} : { problems: refusals }),
     });
+  }
+
+  /** The drivers that let devices in. @throws OperatorError where there is none, or joining is open already */
+  #requireAble(): readonly AttachedDriver[] {
+    if (this.#opening !== undefined) {
+      throw new OperatorError(openAlready, "wait until it closes, or stop the other lintel pair");
+    }
+    const able = this.#drivers().filter((driver) => driver.joins);
+    if (able.length > 0) return able;
+    throw new OperatorError(
+      "no driver of this gateway lets devices join",
+      "add a [zigbee] or [ble] section to its configuration and restart it",
+    );
+  }
+
+  /** Opens joining through each driver; answers which could not, and why. */
+  async #openAll(
+    able: readonly AttachedDriver[],
+    opening: JoiningUnderWay,
+    seconds: number,
+    person: PairingAbility | undefined,
+  ): Promise<string[]> {
+    const refusals: string[] = [];
+    for (const driver of able) {
+      if (this.#opening !== opening) break;
+      try {
+        requireListening(driver);
+        await driver.openJoining(seconds, person && this.#personAt(opening, person));
+        opening.drivers.push(driver);
+        // Joining was closed meanwhile, by a stop: this driver closes too.
+        if (this.#opening !== opening) await driver.closeJoining();
+      } catch (error) {
+        refusals.push(`${driver.name} ${messageOf(error)}`);
+      }
+    }
+    return refusals;
   }
 
   /** The person's answer to the question that was asked last. Throws an OperatorError when none is open. */

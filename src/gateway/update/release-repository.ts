@@ -14,11 +14,12 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { open, statfs } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import type { Fetcher } from "tuf-js";
 import type { Clock } from "../../base/clock.ts";
+import { freeBytes } from "../../base/disk/disk-fault.ts";
 import { parseIfWhole, readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { ReleaseRefusalReason } from "../../domain/fleet-home.ts";
@@ -211,11 +212,7 @@ const wording: Wording = {
 };
 
 /** A small file of the repository. @throws OperatorError where it cannot be fetched */
-export async function fetchSmall(
-  source: ReleaseSource,
-  address: string,
-  bytes_max: number,
-): Promise<Uint8Array> {
+async function fetchSmall(source: ReleaseSource, address: string, bytes_max: number): Promise<Uint8Array> {
   const outcome = await requestOnce(
     { method: "GET", url: new URL(address), headers: {} },
     { ...source, answer_ms_max: stall_ms_max, answer_bytes_max: bytes_max, wording },
@@ -301,8 +298,7 @@ async function downloadOn(source: ReleaseSource, release: Release, path: string)
 
 /** @throws Refused where the disk has no room for download, release, a copy of the data, and the same again to go back */
 export async function requireRoomFor(directory: string, release: Release, data_bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(directory);
-  const free = bavail * bsize;
+  const free = await freeBytes(directory);
   const needed = release.bytes * (1 + unpacked_times) + 2 * data_bytes + reserve_bytes;
   if (free >= needed) return;
   const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;

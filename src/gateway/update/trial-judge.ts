@@ -12,7 +12,7 @@ import type { Baseline } from "./update-state.ts";
 import type { Service } from "./updated-home.ts";
 
 /** How a release on trial does. */
-export interface Looked {
+interface Looked {
   /** Why it has failed for good. */
   readonly fault?: string;
   /** Parts of the baseline that it has not shown yet, one line each, without uploads. */

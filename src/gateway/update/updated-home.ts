@@ -105,12 +105,7 @@ export class UpdatedData {
 const pid_bytes_max = 32;
 
 async function run(words: readonly string[]): Promise<string> {
-  const child = Bun.spawn([...words], { cwd: "/", stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [out, said, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
+  const { code, out, said } = await ran(words);
   if (code === 0) return out;
   const last = messageOf(
     said
@@ -120,6 +115,17 @@ async function run(words: readonly string[]): Promise<string> {
       ?.replace(/^lintel: /, "") ?? "",
   );
   throw new CommandFailed(last || `${words[0]} ended with ${code}`, code === 1 && !/^unexpected/.test(last));
+}
+
+/** Runs a program to its end: its exit code, what it printed, and what it said on standard error. */
+async function ran(words: readonly string[]): Promise<{ code: number; out: string; said: string }> {
+  const child = Bun.spawn([...words], { cwd: "/", stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [out, said, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, out, said };
 }
 
 /** A command that has failed: its last line. */
@@ -143,7 +149,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export interface ServiceState {
+interface ServiceState {
   /** It has said that it serves. */
   readonly serving: boolean;
   /** It was given up. */
@@ -155,12 +161,7 @@ export interface ServiceState {
 /** A service of systemd. */
 export function systemdService(unit = "lintel.service"): Service {
   const systemctl = async (...words: string[]) => {
-    const child = Bun.spawn(["systemctl", ...words], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-    const [out, said, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
+    const { code, out, said } = await ran(["systemctl", ...words]);
     if (code === 0) return out;
     throw new OperatorError(
       `systemctl ${words[0]} ${unit} failed (${said.trim() || `exit ${code}`})`,

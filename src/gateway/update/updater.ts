@@ -30,7 +30,7 @@ import {
 } from "./update-state.ts";
 import { CommandFailed, type Service, type UpdatedData } from "./updated-home.ts";
 
-export interface UpdaterOptions {
+interface UpdaterOptions {
   readonly target: UpdateTarget;
   /** The release that this process is: the one that was confirmed, never a new one. */
   readonly own: ReleaseFolder;

@@ -18,7 +18,7 @@ import { heardIn } from "./receiving.ts";
 import { heldOf, sourceOf } from "./sources.ts";
 
 /** The parts of a store of central. */
-export interface CentralParts extends StoreParts {
+interface CentralParts extends StoreParts {
   readonly writer: CentralWriter;
   readonly log: Log;
 }

@@ -158,7 +158,7 @@ export interface DailyArrivals {
   readonly days: readonly DailyArrival[];
 }
 
-export interface DailyArrival {
+interface DailyArrival {
   /** Days since 1970. */
   readonly day: number;
   /** When all that the gateway had at some moment of this day of its home's calendar, and so of all days before, was first here; unix milliseconds. */

@@ -14,7 +14,7 @@ import type { CentralStore, HistoryPosition } from "./central-store.ts";
 import { numbersOf, sourceOf } from "./sources.ts";
 
 /** A series of a stream of a home, with the device as its home is told of it. */
-export interface HeldSeries {
+interface HeldSeries {
   readonly series: SeriesName;
   readonly stream: number;
   /** See `RunPlace`. */
@@ -23,7 +23,7 @@ export interface HeldSeries {
 }
 
 /** The series that are held of the streams of a home, in order of stream and series. To be read in one snapshot. */
-export function* heldSeries(homes: Homes, home: number): Work<HeldSeries[]> {
+function* heldSeries(homes: Homes, home: number): Work<HeldSeries[]> {
   const rows = yield* rowsOf(
     objects<DeviceRow>(
       `SELECT streams.key AS stream, items.record, items.provisional, streams.address, streams.itemid,

@@ -105,7 +105,7 @@ export function* newestStretch(home: number): Work<NewestStretch | undefined> {
   );
 }
 
-export interface NewestStretch extends NumberStretch {
+interface NewestStretch extends NumberStretch {
   readonly epoch: string;
 }
 
@@ -195,7 +195,7 @@ export class OwnNumbers {
 }
 
 /** Numbers that were taken one after the other: own number `first_own` is `from_seq` of the epoch, and so on to `to_seq`. */
-export interface NumberStretch {
+interface NumberStretch {
   readonly first_own: number;
   readonly from_seq: number;
   readonly to_seq: number;

@@ -79,7 +79,7 @@ export function* knownStream(device: BatchDevice, home: number): Work<number | u
 }
 
 /** The home that devices are heard in: `home` as streams have it, and its number in the programme, where it has one. */
-export interface HearingHome {
+interface HearingHome {
   readonly home: number;
   readonly homeid: number | undefined;
 }

@@ -21,7 +21,7 @@ type NewSpan = ErasurePlan["spans"][number];
 type Kept = Omit<KeptReadings, "readings"> & { readonly streams: (stream: HomeStream) => boolean };
 
 /** Records that an erasure removes: a condition on `records` whose parameter is `$1`. */
-export interface RecordCondition {
+interface RecordCondition {
   readonly condition: string;
   readonly parameter: number | readonly string[];
 }
@@ -117,7 +117,7 @@ function* countIn(homes: Homes, { stream, home }: HomeStream, between: Between):
   return count;
 }
 
-export interface ErasureSpans {
+interface ErasureSpans {
   readonly spans: readonly NewSpan[];
   readonly kept: readonly Kept[];
 }

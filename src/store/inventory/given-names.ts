@@ -10,10 +10,10 @@ import { Kind, time_ms } from "../exchange.ts";
 import { normalAddress } from "./item-names.ts";
 
 /** Letters of a name or a room that is given at a gateway, and how many devices may have one. */
-export const given_name_max = 60;
+const given_name_max = 60;
 export const given_names_max = 500;
 /** The longest line of curtain sensors. */
-export const metres_max = 100;
+const metres_max = 100;
 
 const Text = Type.String({ minLength: 1, maxLength: given_name_max });
 const Address = Type.String({ maxLength: 64 });

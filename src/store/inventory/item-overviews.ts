@@ -280,7 +280,7 @@ interface StreamTotal {
   readonly newest_ms: number;
 }
 
-export interface OverviewRow {
+interface OverviewRow {
   readonly key: number;
   readonly record: string;
   /** On SQLite 0 or 1. */
@@ -288,7 +288,7 @@ export interface OverviewRow {
 }
 
 /** A stay of an item in a home that has sent something of it; null is what its device has not told there. */
-export interface ItemPlacement extends StreamPlacement {
+interface ItemPlacement extends StreamPlacement {
   readonly item: number;
   readonly first_ms: number | null;
   readonly heard_ms: number | null;

@@ -186,7 +186,7 @@ const everything: Only = { text: "", parameters: [] };
  * Leaves the records of a type that are seen; its parameters are numbered from `first` on. All that such a record names is seen, and it names something. Of
  * an item that has lived in other homes too, whoever is seen must be named beside it.
  */
-export function onlyVisible(homes: Homes, type: RecordType, seen: Visible | undefined, first: number): Only {
+function onlyVisible(homes: Homes, type: RecordType, seen: Visible | undefined, first: number): Only {
   if (seen === undefined) return everything;
   const names = namesIn(type).map(({ field, to }) => ({ to, column: columnOf(type, field, "records.") }));
   const parameters: Parameter[] = [];

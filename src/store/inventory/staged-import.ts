@@ -19,13 +19,13 @@ import type { Clash, Imported, ImportedRecord, RecordChanges, RecordStore } from
  * The table of what becomes of every item in `staged_items`: the item whose place it takes; and of the provisional items that homes have made of its
  * device: `into` is the item that takes over what they have heard.
  */
-export const matchedItems = [
+const matchedItems = [
   "CREATE TEMP TABLE matched_items (itemid BIGINT PRIMARY KEY, key BIGINT, change TEXT NOT NULL)",
   "CREATE TEMP TABLE heard_items (key BIGINT PRIMARY KEY, itemid BIGINT NOT NULL)",
 ];
 
 /** Finds out what becomes of every item in `staged_items`; answers those that hold what an item of the store holds. */
-export function* matchItems(): Work<Clash[]> {
+function* matchItems(): Work<Clash[]> {
   for (const text of matching) yield* change(text);
   const clashes: Clash[] = [];
   for (const unique of definitionOf("items").unique ?? []) clashes.push(...(yield* clashesOver(unique)));
@@ -40,7 +40,7 @@ export function* countItems(): Work<RecordChanges | undefined> {
 }
 
 /** Writes the inventory; nothing may have clashed. */
-export function* takeItems(homes: Homes): Work<void> {
+function* takeItems(homes: Homes): Work<void> {
   for (const [key, text] of yield* rowsOf(arrays<[number, string]>(inTheWay)))
     yield* moveAside(key, JSON.parse(text));
   yield* takeOver(homes);

@@ -13,7 +13,7 @@ export interface MoveProgress {
   readonly total: number;
 }
 
-export interface MoveOptions extends Ends {
+interface MoveOptions extends Ends {
   readonly onProgress: (progress: MoveProgress) => void;
   /** Ends it between two transactions: it is thrown, and the next call goes on from there. */
   readonly stop: AbortSignal;

@@ -14,7 +14,7 @@ import {
 import type { MovePosition } from "./move-state.ts";
 
 /** Rows of a table that are read along its key. */
-export interface Range {
+interface Range {
   readonly table: MovedTable;
   /** Whose they are, as the table wants to know. */
   readonly home?: number;

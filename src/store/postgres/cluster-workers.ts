@@ -4,9 +4,9 @@ import { metAt, workerAway } from "./faults.ts";
 import type { Pool, SqlRunner } from "./pool.ts";
 
 /** Whether each worker of the cluster answers its coordinator, by host and port. */
-export type WorkerAnswers = ReadonlyMap<string, boolean>;
+type WorkerAnswers = ReadonlyMap<string, boolean>;
 /** Asks the coordinator on which worker the rows of homes are. */
-export type AskPlaces = (homes: readonly number[]) => Promise<ReadonlyMap<number, string>>;
+type AskPlaces = (homes: readonly number[]) => Promise<ReadonlyMap<number, string>>;
 
 /**
  * The workers of a cluster that are away. What has met one says so by `met`; from then on the coordinator is asked every second which workers answer, and

@@ -52,7 +52,7 @@ export async function openPostgresCentral(options: {
 }
 
 /** Changes a database on a server: any number of processes may do so at once. */
-export class PostgresWriter implements CentralWriter {
+class PostgresWriter implements CentralWriter {
   readonly #connections: PostgresConnections;
   readonly #database: PostgresDatabase;
 
@@ -83,7 +83,7 @@ export class PostgresWriter implements CentralWriter {
 const writes = writesOf(homesOnPostgres);
 
 /** Puts records aside and takes them in, in one transaction: see `RecordStore.importRecords`. */
-export async function importInto(
+async function importInto(
   { connections, homes }: { connections: PostgresConnections; homes: Homes },
   ...[batches, { dryRun = () => false } = {}]: Parameters<RecordStore["importRecords"]>
 ): Promise<Imported> {

@@ -188,12 +188,12 @@ const listed_max = 200;
  * Shares the inventory; an import holds it alone, because it may give the readings of one stream to another. A writer takes this lock before it
  * finds the key of a stream to write under. It is taken in a statement of its own, because a statement's snapshot is taken before it waits.
  */
-export async function shareInventory(sql: SqlRunner): Promise<void> {
+async function shareInventory(sql: SqlRunner): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock_shared(${inventory})`;
 }
 
 /** Holds the inventory alone; take no other lock after it. */
-export async function holdInventory(sql: SqlRunner): Promise<void> {
+async function holdInventory(sql: SqlRunner): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(${inventory})`;
 }
 

@@ -22,7 +22,7 @@ export function seriesColumns(series: SeriesName): PostgresColumn[] {
   return [...key, ...values];
 }
 
-export interface PostgresColumn {
+interface PostgresColumn {
   readonly name: string;
   readonly type: PostgresColumnType;
   readonly nullable: boolean;

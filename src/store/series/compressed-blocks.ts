@@ -15,7 +15,7 @@ import { ofStreamSeries, type StreamSeries } from "./streams.ts";
 import { type Between, spanStart, widths_ms } from "./time-spans.ts";
 
 /** Sealed readings of a run that follow each other, as a row of `sealed_readings`: see ../README.md. */
-export interface CompressedBlock extends BlockKey {
+interface CompressedBlock extends BlockKey {
   readonly last_stamp: number;
   readonly count: number;
   readonly min_seq: number;

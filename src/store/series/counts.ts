@@ -40,7 +40,7 @@ export function* countedIn(added: readonly AddedReadings[], home: number): Work<
   return grown;
 }
 
-export interface CountedSpan extends AddedReadings {
+interface CountedSpan extends AddedReadings {
   readonly start_ms: number;
   readonly level: number;
 }
@@ -101,7 +101,7 @@ export function addTo({ stamps_ms, numbers }: AddedReadings, stamp_ms: number, n
   numbers.push(number);
 }
 
-export const countsColumns = {
+const countsColumns = {
   stream: "bigint",
   series: "text",
   width: "bigint",
@@ -113,7 +113,7 @@ export const countsColumns = {
 } as const;
 
 /** A stretch of time in which readings were changed otherwise than by adding: stamps of those that were changed or removed, or that came. */
-export interface Recounted extends Between {
+interface Recounted extends Between {
   /** Held readings are others now, or at another place in the order of arrival. */
   readonly changed: boolean;
 }
@@ -230,7 +230,7 @@ const sumSql = `UPDATE totals SET
  * Makes the list of late readings of a run anew from all its readings: those with a stamp below one that it had when they came. Without them
  * a run of the key is in the order of arrival.
  */
-export function* listLate(run: StreamSeries): Work<void> {
+function* listLate(run: StreamSeries): Work<void> {
   const { homes, stream, series, home, sealed_before } = run;
   yield* change(`DELETE FROM late WHERE ${ofStreamSeries}`, ...[stream, series, home]);
   yield* change(

@@ -5,7 +5,7 @@ import type { GapReason } from "../../domain/reading.ts";
 import type { CoverageInterval, CoverageRequest } from "../store.ts";
 
 /** How often a device of a kind is heard although nothing happens: its heartbeat, or how often it is asked. */
-export interface Cadence {
+interface Cadence {
   readonly kind: Kind;
   /** Holds for this subtype alone; the row of a kind without one holds for all others, and where the device has not told it. */
   readonly subtype?: string;

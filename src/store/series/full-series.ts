@@ -36,7 +36,7 @@ export function* epochsOf(homes: Homes, seen: readonly number[] | undefined): Wo
 }
 
 /** Tells epoch and number of the readings of a home by their numbers here; undefined where nobody knows them. To be read at one moment. */
-export function* numberingOf(homes: Homes, home: number): Work<Numbering> {
+function* numberingOf(homes: Homes, home: number): Work<Numbering> {
   const runs = homes.one ? yield* ownRuns() : yield* sentRuns(home);
   return (own) => {
     const run = runs[runs.findLastIndex(({ first_own }) => first_own <= own)];
@@ -47,7 +47,7 @@ export function* numberingOf(homes: Homes, home: number): Work<Numbering> {
 }
 
 /** Tells the identity of a reading by its number here. */
-export type Numbering = (own: number) => ReadingNumber | undefined;
+type Numbering = (own: number) => ReadingNumber | undefined;
 
 /** Numbers here from `first_own` on, which are `from_seq` to `to_seq` of an epoch; of none where central gave them back. */
 interface EpochNumbers {

@@ -214,7 +214,7 @@ function startOf({ oldestFirst, from_ms = 0, before_ms }: PageRequest): { step: 
 const offset_max = 1_000;
 
 /** Some records of a run, in one direction of time. */
-export interface RecordsAsked extends Between {
+interface RecordsAsked extends Between {
   readonly precision: Precision;
   readonly skip: number;
   readonly limit: number;

@@ -5,7 +5,7 @@ import { ofStreamSeries, type PlacedSeries, versionOf } from "./streams.ts";
 import { spanStart, undivided_max, widths_ms } from "./time-spans.ts";
 
 /** Readings of a stream in a span of time. */
-export interface SpanCount {
+interface SpanCount {
   readonly width: number;
   readonly start: number;
   readonly count: number;

@@ -148,7 +148,7 @@ export function* spansBetween(
   return spans;
 }
 
-export type NumberedSpan = [count: number, min_seq: number, max_seq: number];
+type NumberedSpan = [count: number, min_seq: number, max_seq: number];
 
 /** Digests of the readings of a series of a stream by day (days since 1970), read a few thousand readings at a time. */
 export async function dayDigests(

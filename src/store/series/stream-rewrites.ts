@@ -94,7 +94,7 @@ function* setSealed({ series, stream, home }: StreamSeries, sealed_before: numbe
 }
 
 /** Gives the sealed readings of a run to another stream of the home, which is to get its rows too. What both have up to there is sealed then. */
-export function* giveCompressed(giver: StreamSeries, into: number): Work<void> {
+function* giveCompressed(giver: StreamSeries, into: number): Work<void> {
   const { homes, series, home, stream } = giver;
   const taker = (yield* placesOf(homes, { series, home, streams: [into] })).get(into) ?? {
     ...giver,

@@ -120,7 +120,7 @@ export interface StreamPlacement extends Placement {
 }
 
 /** The stays of an item whose readings are asked for next, the latest first; `seen`: only those in these homes. */
-export function* placementsOf(item: number, seen?: readonly number[]): Work<StreamPlacement[]> {
+function* placementsOf(item: number, seen?: readonly number[]): Work<StreamPlacement[]> {
   const text = `SELECT streams.key AS stream, stays.home, from_ms, before_ms FROM ${placedStreams}
     WHERE stays.item = $1 ORDER BY from_ms DESC`;
   const all = yield* rowsOf(objects<StreamPlacement>(text, item));

@@ -10,7 +10,7 @@ import { type Salvaged, salvage } from "./salvage.ts";
 import { damageIn } from "./salvage-sources.ts";
 
 /** The account of a damaged database that was set aside. */
-export interface Mended extends Salvaged {
+interface Mended extends Salvaged {
   /** The directory that it is in now. */
   readonly aside: string | undefined;
 }

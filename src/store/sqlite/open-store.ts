@@ -43,7 +43,7 @@ export function openGatewayStore({
 }
 
 /** As `OpenOptions`; with `create` a missing database is made. */
-export type BesideOptions = OpenOptions & { readonly create?: boolean };
+type BesideOptions = OpenOptions & { readonly create?: boolean };
 
 /**
  * Opens the store of a directory for a command, whether or not a gateway runs on it: it reads everything, and
@@ -106,14 +106,12 @@ function foundVersion(path: string): number {
 }
 
 /** The store of a running gateway. */
-export function gatewayStoreOn(parts: SqliteParts): GatewayStore {
+function gatewayStoreOn(parts: SqliteParts): GatewayStore {
   const { database, writer, epoch } = parts;
   const { read, snapshot } = readsOf(database);
   return {
     ...storeOn(parts),
-    ...admissionStoreOn(parts),
-    ...identityStoreOn(parts),
-    ...nameStoreOn(parts),
+    ...devicesOn(parts),
     epoch,
     append: (readings, notes = {}) => writer.ask("commit", { readings, ...notes }),
     keepEssentials: () => writer.ask("keepEssentials"),
@@ -129,14 +127,12 @@ export function gatewayStoreOn(parts: SqliteParts): GatewayStore {
 }
 
 /** A gateway's store as its uploader sees it, beside the running gateway: reads and writes in this thread. */
-export function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWriting }): UploadStore {
+function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWriting }): UploadStore {
   const { database, writing } = parts;
   const { read, snapshot } = readsOf(database);
   return {
     ...storeOn(parts),
-    ...admissionStoreOn(parts),
-    ...identityStoreOn(parts),
-    ...nameStoreOn(parts),
+    ...devicesOn(parts),
     epochs: read(epochs),
     batchAfter: snapshot(batchAfter),
     deviceHealthAfter: snapshot(deviceHealthAfter),
@@ -158,12 +154,17 @@ export function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWri
   };
 }
 
-/** The admissions of a gateway's store, by whoever writes it. */
-export function admissionStoreOn({ database, writer }: SqliteParts): AdmissionStore {
+/** Admissions, identities and names of the devices of a gateway's store, by whoever writes it. */
+function devicesOn({ database, writer }: SqliteParts): AdmissionStore & IdentityStore & NameStore {
+  const { snapshot } = readsOf(database);
   return {
-    admissions: readsOf(database).snapshot(admissions),
+    admissions: snapshot(admissions),
     admit: (admitted) => writer.ask("admit", admitted),
     forgetDevice: (address) => writer.ask("forgetDevice", address),
+    identities: snapshot(identities),
+    settleConflict: (settling) => writer.ask("settleConflict", settling),
+    nameItem: (giving) => writer.ask("nameItem", giving),
+    replaceItem: (replacing) => writer.ask("replaceItem", replacing),
   };
 }
 
@@ -177,14 +178,6 @@ function* admissions(): Work<Admissions> {
   return { inventory, admitted };
 }
 
-/** The identities of a gateway's store, by whoever writes it. */
-export function identityStoreOn({ database, writer }: SqliteParts): IdentityStore {
-  return {
-    identities: readsOf(database).snapshot(identities),
-    settleConflict: (settling) => writer.ask("settleConflict", settling),
-  };
-}
-
 function* identities(): Work<IdentityNotes> {
   const [known, conflicts] = yield* rowsOfAll(
     arrays<[string]>("SELECT identity FROM identities ORDER BY address, typename"),
@@ -193,13 +186,5 @@ function* identities(): Work<IdentityNotes> {
   return {
     identities: known.flatMap(([text]) => parseIdentity(text) ?? []),
     conflicts: conflicts.flatMap(([text]) => parseConflict(text) ?? []),
-  };
-}
-
-/** Gives names in a gateway's store, by whoever writes it. */
-export function nameStoreOn({ writer }: SqliteParts): NameStore {
-  return {
-    nameItem: (giving) => writer.ask("nameItem", giving),
-    replaceItem: (replacing) => writer.ask("replaceItem", replacing),
   };
 }

@@ -143,7 +143,7 @@ const inner_head_bytes = 12;
 const rightmost = 8;
 
 /** A record as SQLite stores it: integers, texts, and null. */
-export type StoredRow = (number | string | null)[];
+type StoredRow = (number | string | null)[];
 
 /**
  * Hands over every record of every page of a table WITHOUT ROWID that the file of a database has, in no order, whether or not a way leads there from the

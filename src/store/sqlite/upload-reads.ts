@@ -227,8 +227,8 @@ function* stretchesWith(run: NumberedTotals, from_seq: number, to_seq: number): 
 }
 
 /** A reading: its number, stamp in unix milliseconds and the key of its stream, then the other columns of the table, in their order. */
-export type NumberedRow = [seq: number, stamp_ms: number, stream: number, ...values: Value[]];
-export type NumberedRows = Record<SeriesName, NumberedRow[]>;
+type NumberedRow = [seq: number, stamp_ms: number, stream: number, ...values: Value[]];
+type NumberedRows = Record<SeriesName, NumberedRow[]>;
 
 export function columnsOf(series: SeriesName): string {
   return quoted(["seq", "stamp", "stream", ...valueColumns(series).map(({ name }) => name)]);

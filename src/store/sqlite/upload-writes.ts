@@ -220,7 +220,7 @@ function* remove(
   return removed;
 }
 
-export interface PruneRequest {
+interface PruneRequest {
   readonly before_ms: number;
   readonly through_seq: number;
   readonly readings_max: number;

@@ -33,7 +33,7 @@ import { insertSql, readBeforeSql } from "./schema.ts";
 import { Runner } from "./sqlite-database.ts";
 
 /** Data that is committed together. */
-export interface CommitBatch extends Notes {
+interface CommitBatch extends Notes {
   readonly readings: readonly Reading[];
 }
 
@@ -305,7 +305,7 @@ function refusal(reading: Reading, index: number, thrown: unknown): ReadingRefus
 /** Two dates of one event of a device's buffer lie nearer together: they differ by what its clock was found to be off at either time. */
 const again_ms_max = day_ms;
 const commits_per_look = 16;
-export const wal_max_bytes = 16 * 1024 * 1024;
+const wal_max_bytes = 16 * 1024 * 1024;
 const checkpoint_max_ms = 250;
 /** Rows of an index that `optimize` looks at. */
 const analysis_rows_max = 400;

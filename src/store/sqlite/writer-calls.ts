@@ -38,7 +38,7 @@ export interface WriterOptions {
   readonly home?: number | undefined;
 }
 
-export interface OpenedDatabase {
+interface OpenedDatabase {
   /** The schema version that was found; 0 when the database was made now. */
   readonly versionBefore: number;
 }
@@ -54,7 +54,7 @@ export type WriterResponse =
   | { readonly id: number; readonly fault: ForwardedFault };
 
 /** An OperatorError as it travels between threads, which copy no classes: the name of its class in `classes`, and what makes it anew. */
-export interface ForwardedFault {
+interface ForwardedFault {
   readonly class: keyof typeof classes;
   readonly given: readonly unknown[];
 }
@@ -81,7 +81,7 @@ function forwarded<Fault extends OperatorError, Given extends unknown[]>(
   };
 }
 
-export function faultToSend(error: OperatorError): ForwardedFault {
+function faultToSend(error: OperatorError): ForwardedFault {
   for (const [name, { send }] of Object.entries(classes)) {
     const given = send(error);
     if (given !== undefined) return { class: name as keyof typeof classes, given };

@@ -211,7 +211,7 @@ export class HttpClient {
     // A request that was cut short on the way is answered 400 or 408.
     if (status === 400 || status === 408 || status === 429 || status >= 500) {
       const retry_ms = retryAfter_ms(outcome.headers.get("retry-after"), clock.now().unix_ms);
-      const failure = `it answers ${status}${messageIn(outcome)}`;
+      const failure = `it answers ${status}${toldIn(outcome).message}`;
       return { failure, answered: status, retry_ms };
     }
     throw this.#refusal(outcome, url);
@@ -244,8 +244,9 @@ export class HttpClient {
   #refusal(answer: Answered, url: URL): OperatorError {
     const { status, headers } = answer;
     const { wording } = this.#options;
+    const { message, remedy } = toldIn(answer);
     if (status === 401 || status === 403)
-      return new OperatorError(`${this.title} refuses the token${messageIn(answer)}`, wording.token_remedy);
+      return new OperatorError(`${this.title} refuses the token${message}`, wording.token_remedy);
     if (status >= 300 && status < 400)
       return new OperatorError(
         `${this.title} sends ${wording.asker} elsewhere (${status}, ${headers.get("location") ?? "nowhere"})`,
@@ -257,8 +258,8 @@ export class HttpClient {
         `check ${wording.url_setting}: it is the address without a version, such as ${wording.url_example}`,
       );
     return new OperatorError(
-      `${this.title} does not take what ${wording.asker} sends (${status}${messageIn(answer)})`,
-      remedyIn(answer) ?? "run the same version of Lintel on both; if it is, this is a fault of the program",
+      `${this.title} does not take what ${wording.asker} sends (${status}${message})`,
+      remedy ?? "run the same version of Lintel on both; if it is, this is a fault of the program",
     );
   }
 }
@@ -281,24 +282,18 @@ function addressOf({ url, wording }: ClientOptions): URL {
   throw new OperatorError(`${url} is not the address of a server`, `give one such as ${wording.url_example}`);
 }
 
-/** The message in the body of an error, to append to a sentence. */
-function messageIn({ body }: Answered): string {
+/** The message in the body of an error, to append to a sentence, and the remedy, where its server knows one. */
+function toldIn({ body }: Answered): { readonly message: string; readonly remedy?: string | undefined } {
   try {
-    const { message, code } = decodeJson(body, refusalBounds) as Readonly<Record<string, unknown>>;
-    if (typeof message !== "string") return "";
-    return `: ${messageOf(message)}${typeof code === "number" ? ` (code ${code})` : ""}`;
+    const told = decodeJson(body, refusalBounds) as Readonly<Record<string, unknown>>;
+    const { message, code, remedy } = told;
+    const number = typeof code === "number" ? ` (code ${code})` : "";
+    return {
+      message: typeof message === "string" ? `: ${messageOf(message)}${number}` : "",
+      remedy: typeof remedy === "string" ? messageOf(remedy) : undefined,
+    };
   } catch {
-    return "";
-  }
-}
-
-/** The remedy in the body of an error, where its server knows one. */
-function remedyIn({ body }: Answered): string | undefined {
-  try {
-    const { remedy } = decodeJson(body, refusalBounds) as Readonly<Record<string, unknown>>;
-    return typeof remedy === "string" ? messageOf(remedy) : undefined;
-  } catch {
-    return undefined;
+    return { message: "" };
   }
 }
 

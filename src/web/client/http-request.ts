@@ -104,7 +104,7 @@ export interface HttpRequest {
 /** Sends a request and answers once the head of the response is there. */
 export type Fetch = (url: URL, init: BunFetchRequestInit) => Promise<Response>;
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly clock: Clock;
   /** Absent: bodies leave as fast as they can. */
   readonly limiter?: RateLimiter;
