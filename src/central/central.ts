@@ -89,21 +89,7 @@ export async function startCentral(options: {
         apiApp({ store, cache_bytes_max }),
         receiver.app,
         ...(metrics ? [metricsOf(options, receiver, () => server)] : []),
-        dashboardApp({
-          role: "central",
-          store,
-          version,
-          api: apiUrl({ origin: "" }),
-          // Of a home that has not told its time zone it is this machine's; of one that told a word that is none, UTC.
-          zoneOf: async (home) => {
-            const { timezone } = await reportOf(store, home);
-            if (timezone === undefined) return machineTimezone();
-            return isTimezone(timezone) ? timezone : "UTC";
-          },
-          fleet: fleetFor(store, clock),
-          keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
-          doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
-        }),
+        pagesOf(store, clock),
       ],
       scale: "central",
       requests_max,
@@ -130,6 +116,25 @@ export async function startCentral(options: {
     await store.close();
     throw thrown;
   }
+}
+
+/** The pages of all homes. */
+function pagesOf(store: CentralStore, clock: Clock): App {
+  return dashboardApp({
+    role: "central",
+    store,
+    version,
+    api: apiUrl({ origin: "" }),
+    // Of a home that has not told its time zone it is this machine's; of one that told a word that is none, UTC.
+    zoneOf: async (home) => {
+      const { timezone } = await reportOf(store, home);
+      if (timezone === undefined) return machineTimezone();
+      return isTimezone(timezone) ? timezone : "UTC";
+    },
+    fleet: fleetFor(store, clock),
+    keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
+    doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
+  });
 }
 
 /** The pull of the listed gateways; it continues where the last run stopped. */

@@ -57,55 +57,15 @@ export interface StoreWriter {
 }
 
 /** A store over a database, of either kind. */
-export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
+export function storeOn(parts: StoreParts): Store {
+  const { database, writer, homes, epoch } = parts;
   const { read, snapshot } = readsOf(database);
-  const memory = new SpanMemory();
-  const seen = <Request extends { readonly homes?: readonly number[] }>(request: Request): Request =>
-    homes.one ? { ...request, homes: homes.seen(request.homes) } : request;
-  const pageOf =
-    <Request extends { readonly homes?: readonly number[] }, Result>(
-      work: (request: Request) => Work<Result>,
-    ) =>
-    (request: Request) =>
-      database.page(() => work(seen(request)));
   return {
-    itemTypes: (of) => database.read(() => itemTypes(homes.seen(of))),
-    items: async (kind, window) => {
-      const items = await database.read(() => itemsOfKind(kind, seen(window)));
-      return items.map((item) => itemVisibleFrom(window.homes, item));
-    },
-    itemsIn: read(itemsIn),
-    item: async (kind, name, of) => {
-      const item = await database.read(() => itemNamed(kind, name, homes.seen(of)));
-      return item && { ...item, record: itemVisibleFrom(of, item.record) };
-    },
-    itemOverviews: async (of) => {
-      const overviews = await database.snapshot(() => itemOverviews(homes, homes.seen(of)));
-      return overviews.map((one) => ({ ...one, record: itemVisibleFrom(of, one.record) }));
-    },
-    givenNames: read((home?: number) => givenNames(homes, home)),
-    itemState: async (item, of) => {
-      const state = await database.snapshot(() => itemState(homes, item, homes.seen(of)));
-      return state && { ...state, record: itemVisibleFrom(of, state.record) };
-    },
-    page: pageOf((request) => page(homes, memory, request)),
-    markedPage: (request, keptAs) =>
-      database.page(() => markedPage({ homes, memory, epoch }, seen(request), keptAs)),
-    pageMark: (request) => database.read(() => pageMark(homes, epoch, seen(request))),
+    ...itemReads(parts),
+    ...recordReads(parts),
+    ...seriesReads(parts),
     changes: () => database.changes(),
-    oldestFirst: pageOf((request) => oldestFirst(homes, request)),
-    arrivals: pageOf((request) => arrivals(homes, epoch, request)),
-    heldEpochs: (of) => database.snapshot(() => epochsOf(homes, homes.seen(of))),
-    downsampled: (request) => downsampled(database, homes, seen(request)),
-    coverage: (request) => database.snapshot(() => coverage(seen(request))),
-    visible: (binding) => database.snapshot(() => visibleWith(homes, binding)),
-    records: (type, seen) => database.read(() => recordsOfType(homes, type, seen)),
-    record: (type, number, seen) => database.read(() => recordNumbered(homes, type, number, seen)),
-    recordsOf: (type, owner, seen) => database.snapshot(() => recordsOfOwner(homes, type, owner, seen)),
-    recordsWith: read(recordsWith),
-    knownRecords: read(knownRecords),
-    keepsRecords: read(keepsRecords),
-    itemidsOf: read(itemidsOf),
+    givenNames: read((home?: number) => givenNames(homes, home)),
     importRecords: oneAtATime((...given) => writer.importRecords(...given)),
     token: read(tokenWith),
     tokens: read(allTokens),
@@ -125,6 +85,66 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
       await writer.close();
     },
   };
+}
+
+/** Has a request ask for the homes that the store has: one of one home has it as 0. */
+function seenOf(homes: Homes) {
+  return <Request extends { readonly homes?: readonly number[] }>(request: Request): Request =>
+    homes.one ? { ...request, homes: homes.seen(request.homes) } : request;
+}
+
+function itemReads({ database, homes }: StoreParts) {
+  const seen = seenOf(homes);
+  return {
+    itemTypes: (of) => database.read(() => itemTypes(homes.seen(of))),
+    items: async (kind, window) => {
+      const items = await database.read(() => itemsOfKind(kind, seen(window)));
+      return items.map((item) => itemVisibleFrom(window.homes, item));
+    },
+    itemsIn: readsOf(database).read(itemsIn),
+    item: async (kind, name, of) => {
+      const item = await database.read(() => itemNamed(kind, name, homes.seen(of)));
+      return item && { ...item, record: itemVisibleFrom(of, item.record) };
+    },
+    itemOverviews: async (of) => {
+      const overviews = await database.snapshot(() => itemOverviews(homes, homes.seen(of)));
+      return overviews.map((one) => ({ ...one, record: itemVisibleFrom(of, one.record) }));
+    },
+    itemState: async (item, of) => {
+      const state = await database.snapshot(() => itemState(homes, item, homes.seen(of)));
+      return state && { ...state, record: itemVisibleFrom(of, state.record) };
+    },
+  } satisfies Partial<Store>;
+}
+
+function recordReads({ database, homes }: StoreParts) {
+  const { read } = readsOf(database);
+  return {
+    visible: (binding) => database.snapshot(() => visibleWith(homes, binding)),
+    records: (type, seen) => database.read(() => recordsOfType(homes, type, seen)),
+    record: (type, number, seen) => database.read(() => recordNumbered(homes, type, number, seen)),
+    recordsOf: (type, owner, seen) => database.snapshot(() => recordsOfOwner(homes, type, owner, seen)),
+    recordsWith: read(recordsWith),
+    knownRecords: read(knownRecords),
+    keepsRecords: read(keepsRecords),
+    itemidsOf: read(itemidsOf),
+  } satisfies Partial<Store>;
+}
+
+function seriesReads({ database, homes, epoch }: StoreParts) {
+  const seen = seenOf(homes);
+  const memory = new SpanMemory();
+  return {
+    page: (request) => database.page(() => page(homes, memory, seen(request))),
+    markedPage: (request, keptAs) =>
+      database.page(() => markedPage({ homes, memory, epoch }, seen(request), keptAs)),
+    pageMark: (request) => database.read(() => pageMark(homes, epoch, seen(request))),
+    oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
+    arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),
+    heldEpochs: (of) => database.snapshot(() => epochsOf(homes, homes.seen(of))),
+    downsampled: (request) => downsampled(database, homes, seen(request)),
+    coverage: (request) => database.snapshot(() => coverage(seen(request))),
+  } satisfies Partial<Store>;
 }
 
 /** Makes of works that read functions that do them. */

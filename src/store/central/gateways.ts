@@ -14,12 +14,8 @@ import {
   withoutNulls,
 } from "../database.ts";
 import { erasedIn } from "../inventory/erasing.ts";
-import {
-  givenNamesBytes,
-  givenNamesFile,
-  givenNamesIn,
-  namesWithoutErased,
-} from "../inventory/given-names.ts";
+import { givenNamesFile, givenNamesIn, namesWithoutErased } from "../inventory/given-names.ts";
+import { keepNamesFile } from "../inventory/naming.ts";
 import {
   type AsOf,
   backup_bytes_max,
@@ -92,11 +88,6 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
     );
   }
   yield* hold({ home });
-  // A gateway may not know yet what was erased here.
-  const kept =
-    name === givenNamesFile
-      ? givenNamesBytes(namesWithoutErased(givenNamesIn(content), yield* erasedIn(home)))
-      : content;
   const others = yield* rowsOf(
     arrays<[bytes: number]>("SELECT length(content) FROM backups WHERE home = $1 AND name <> $2", home, name),
   );
@@ -107,12 +98,17 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
       "send its files under the names they had before",
     );
   }
+  if (name === givenNamesFile) {
+    // A gateway may not know yet what was erased here.
+    yield* keepNamesFile(home, namesWithoutErased(givenNamesIn(content), yield* erasedIn(home)));
+    return;
+  }
   yield* change(
     `INSERT INTO backups (home, name, content) VALUES ($1, $2, $3)
      ON CONFLICT (home, name) DO UPDATE SET content = excluded.content`,
     home,
     name,
-    kept,
+    content,
   );
 }
 

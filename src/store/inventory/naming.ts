@@ -34,13 +34,12 @@ export function* namesWithReplaced(
   if (homes.one) return new Map([[0, yield* namesHere()]]);
   const rows = yield* rowsOf(
     arrays<[number, Uint8Array]>(
-      "SELECT home, content FROM backups WHERE name = $1 AND home = ANY ($2::bigint[])",
+      "SELECT home, content FROM backups WHERE name = $1 AND home = ANY ($2::bigint[]) AND replacing = 1",
       givenNamesFile,
       of,
     ),
   );
-  const replacing = rows.filter(([, content]) => Buffer.from(content).includes('"replaces"'));
-  return new Map(replacing.map(([home, content]) => [home, givenNamesIn(new Uint8Array(content))]));
+  return new Map(rows.map(([home, content]) => [home, givenNamesIn(new Uint8Array(content))]));
 }
 
 /** See `NameStore.nameItem`. */
@@ -141,12 +140,18 @@ export function* forgetNames(homes: Homes, home: number, erased: readonly SpanOf
     return;
   }
   const content = yield* fileOf(home);
-  if (content === null) return;
+  if (content !== null) yield* keepNamesFile(home, namesWithoutErased(givenNamesIn(content), erased));
+}
+
+/** Keeps the names of a home at central, in the place of those before. */
+export function* keepNamesFile(home: number, names: readonly GivenName[]): Work<void> {
   yield* change(
-    "UPDATE backups SET content = $3 WHERE home = $1 AND name = $2",
+    `INSERT INTO backups (home, name, content, replacing) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (home, name) DO UPDATE SET content = excluded.content, replacing = excluded.replacing`,
     home,
     givenNamesFile,
-    givenNamesBytes(namesWithoutErased(givenNamesIn(content), erased)),
+    givenNamesBytes(names),
+    names.some(({ replaces }) => replaces !== undefined) ? 1 : 0,
   );
 }
 

@@ -5,6 +5,7 @@ import { forEverySeries, quoted, valueColumns } from "../series/series-columns.t
 import type { PostgresConnections } from "./connections.ts";
 import readings from "./migrations/0001_readings.sql" with { type: "text" };
 import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
+import replacing from "./migrations/0003_replacing.sql" with { type: "text" };
 import type { SqlRunner } from "./pool.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
@@ -51,6 +52,7 @@ export const seriesTables = forEverySeries((series) => {
 export const migrations: readonly string[] = [
   [readings, ...Object.values(seriesTables)].join("\n"),
   inventory,
+  replacing,
 ];
 
 /** The schema that this program works on. */

@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { hour_ms } from "../../../src/base/time.ts";
+import { givenNamesBytes } from "../../../src/store/inventory/given-names.ts";
 import { openCentralBeside } from "../../../src/store/sqlite/open-central.ts";
 import { openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { migrations } from "../../../src/store/sqlite/schema.ts";
@@ -206,3 +207,29 @@ async function repairAll(
     }
   }
 }
+
+test("files of given names that came before it was kept which of them replace a device are all looked at", async () => {
+  using directory = temporaryDirectory();
+  const names = (more: object) =>
+    givenNamesBytes([
+      { kind: "wirelesssensors", address: sensor(1).address, name: "replaces", given_ms: start_ms, ...more },
+    ]);
+  const before = new Database(join(directory.path, "lintel.db"), { create: true });
+  for (const step of migrations.slice(0, 4)) before.run(step);
+  before.run("INSERT INTO meta (name, value) VALUES ('epoch', 'ab'), ('last_seq', 0), ('role', 'central')");
+  before.run("INSERT INTO backups VALUES (3, 'given-names.json', ?), (3, 'a', ?)", [names({}), names({})]);
+  before.run("PRAGMA user_version = 4");
+  before.run(`PRAGMA application_id = ${0x4c_4e_54_4c}`);
+  before.close();
+  const store = await openCentral(directory.path);
+  await store.putBackup(4, "given-names.json", names({}));
+  await store.putBackup(5, "given-names.json", names({ replaces: sensor(2).address }));
+  await store.close();
+  using after = new Database(join(directory.path, "lintel.db"), { readonly: true });
+  expect(after.query("SELECT home, name, replacing FROM backups ORDER BY home, name").values()).toEqual([
+    [3, "a", 0],
+    [3, "given-names.json", 1],
+    [4, "given-names.json", 0],
+    [5, "given-names.json", 1],
+  ]);
+});
