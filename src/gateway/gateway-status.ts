@@ -18,7 +18,7 @@ import {
 } from "../transfer/protocol.ts";
 
 /** Status of a running gateway: the answer to `lintel status`. Times are unix milliseconds. */
-export interface GatewayStatus {
+export interface GatewayStatus extends MachineFacts {
   readonly version: string;
   readonly pid: number;
   readonly url: string;
@@ -29,15 +29,8 @@ export interface GatewayStatus {
   /** Faults of the configuration that did not prevent the start, one line each. */
   readonly warnings: readonly string[];
   readonly started_ms: number;
-  readonly now_ms: number;
   /** Resident memory of the process. */
   readonly memory_bytes: number;
-  readonly disk_free_bytes: number;
-  readonly machine: MachineHealth;
-  /** Whether the system clock is known to be right. */
-  readonly clock_synchronised: boolean;
-  /** Why the clock is not believed although it was set. */
-  readonly clock_doubt?: { readonly what: string; readonly remedy: string } | undefined;
   readonly joining: boolean;
   /** While it is open. */
   readonly opened?: OpenJoining;
@@ -47,13 +40,24 @@ export interface GatewayStatus {
   readonly connections_closed: number;
   /** Requests refused since the start because too much was under way, of their caller or of all. */
   readonly requests_refused: number;
-  readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
   readonly ingest: IngestFigures;
   /** Devices that were heard and are not listened to, the one heard last first. */
   readonly strangers: readonly Stranger[];
   /** Devices that claim to be another one, open conflicts first. */
   readonly conflicts: readonly Conflict[];
   readonly store: Overview;
+}
+
+/** The machine, its clock and its drivers as they are now. */
+export interface MachineFacts {
+  readonly now_ms: number;
+  /** Whether the system clock is known to be right. */
+  readonly clock_synchronised: boolean;
+  /** Why the clock is not believed although it was set. */
+  readonly clock_doubt?: { readonly what: string; readonly remedy: string } | undefined;
+  readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
+  readonly disk_free_bytes: number;
+  readonly machine: MachineHealth;
 }
 
 /** Figures of ingest; those named here are always present. */
@@ -69,16 +73,9 @@ export interface Trouble {
 }
 
 /** Parts of a gateway as they are now, as far as somebody may have to mend them. */
-export interface GatewayHealth {
-  readonly now_ms: number;
-  readonly clock_synchronised: boolean;
-  /** Why the clock is not believed although it was set. */
-  readonly clock_doubt?: { readonly what: string; readonly remedy: string } | undefined;
-  readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
+export interface GatewayHealth extends MachineFacts {
   /** Why readings cannot be written. */
   readonly problem?: string | undefined;
-  readonly disk_free_bytes: number;
-  readonly machine: MachineHealth;
   /** How uploads have ended; absent where there is nowhere to send to. */
   readonly upload?: {
     readonly since_ms: number;

@@ -26,7 +26,13 @@ import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import { AttachedDriver, LampKeeper } from "./attached-drivers.ts";
 import { startControl } from "./control-server.ts";
 import { hostOf } from "./driver-host.ts";
-import { describeGateway, type GatewayHealth, type GatewayStatus, troublesOf } from "./gateway-status.ts";
+import {
+  describeGateway,
+  type GatewayHealth,
+  type GatewayStatus,
+  type MachineFacts,
+  troublesOf,
+} from "./gateway-status.ts";
 import { Admission } from "./ingest/admission.ts";
 import { Identities } from "./ingest/device-identities.ts";
 import { Ingest } from "./ingest/ingest.ts";
@@ -306,7 +312,7 @@ export function pagesOf<Pages extends Store>(config: Config, store: Pages) {
   } as const;
 }
 
-async function machineFacts({ options, parts, power }: GatewayFacts) {
+async function machineFacts({ options, parts, power }: GatewayFacts): Promise<MachineFacts> {
   const { config, clock } = options;
   return {
     now_ms: clock.now().unix_ms,

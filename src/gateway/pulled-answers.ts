@@ -10,7 +10,7 @@ import {
   type ReportQuery,
 } from "../transfer/protocol.ts";
 import { batchAnswer, emptyAnswer } from "../transfer/sync-answers.ts";
-import { type SourceStore, StoreSource } from "../transfer/transfer-ends.ts";
+import { digestsOf, type SourceStore, StoreSource } from "../transfer/transfer-ends.ts";
 import { HttpError } from "../web/server/http-errors.ts";
 
 /** The gateway's report of itself, and the epochs it holds. */
@@ -43,10 +43,8 @@ export async function digests(
       parameter: "before",
       expected: "at most one day after from",
     });
-  const [found, next_ms] = await Promise.all([
-    store.digests({ epoch, through_seq: through, from_ms: from, before_ms: before }),
-    store.nextDay_ms(before),
-  ]);
+  const request = { epoch, through_seq: through, from_ms: from, before_ms: before };
+  const { digests: found, next_ms } = await digestsOf(store, request);
   return { digests: [...found], next_ms };
 }
 

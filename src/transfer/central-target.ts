@@ -7,7 +7,7 @@ import type { Repaired } from "../store/central/central-store.ts";
 import { type DayDigest, nothingNoted } from "../store/exchange.ts";
 import type { DayReadings, DigestRequest } from "../store/gateway/upload-store.ts";
 import type { ClientRequest } from "../web/client/http-client.ts";
-import { batchFrom, decodeReadings, encodeBatch, encodedBatch } from "./batch-codec.ts";
+import { encodeBatch, encodedBatch } from "./batch-codec.ts";
 import type { CentralClient } from "./central-client.ts";
 import {
   BatchAnswer,
@@ -19,13 +19,14 @@ import {
   ReportAnswer,
   VerifyAnswer,
 } from "./protocol.ts";
-import type {
-  BatchSender,
-  HeldSpan,
-  ReadAfter,
-  SentBatch,
-  TransferReport,
-  TransferTarget,
+import {
+  type BatchSender,
+  dayFrom,
+  type HeldSpan,
+  type ReadAfter,
+  type SentBatch,
+  type TransferReport,
+  type TransferTarget,
 } from "./transfer-ends.ts";
 
 /** A central server that is asked. */
@@ -101,13 +102,7 @@ export class CentralTarget implements TransferTarget {
   }
 
   async readingsOfDay(request: DayReadings): Promise<Batch> {
-    const answer = await this.#central.ask({
-      method: "GET",
-      path: "/days",
-      query: dayQueryOf(request),
-      answer: decodingBounds.sentBatch,
-    });
-    const batch = batchFrom(this.#central, answer.body, decodeReadings);
+    const batch = await dayFrom(this.#central, request);
     if (batch.epoch === request.epoch && isOfDay(batch, request.day)) return batch;
     throw new OperatorError(
       "central gives back readings of another day than was asked for",

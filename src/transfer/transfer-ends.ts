@@ -135,13 +135,8 @@ export class StoreSource implements TransferSource {
     return batch && { batch, bytes: 0 };
   }
 
-  async digests(request: DigestRequest): Promise<SpanDigests> {
-    const { store } = this.#options;
-    const [digests, next_ms] = await Promise.all([
-      store.digests(request),
-      store.nextDay_ms(request.before_ms),
-    ]);
-    return { digests, next_ms };
+  digests(request: DigestRequest): Promise<SpanDigests> {
+    return digestsOf(this.#options.store, request);
   }
 
   readingsOfDay(request: DayReadings): Promise<Batch> {
@@ -151,6 +146,14 @@ export class StoreSource implements TransferSource {
   takeBack(readings: Batch): Promise<number> {
     return this.#options.store.takeBack(readings);
   }
+}
+
+export async function digestsOf(
+  store: Pick<SourceStore, "digests" | "nextDay_ms">,
+  request: DigestRequest,
+): Promise<SpanDigests> {
+  const [digests, next_ms] = await Promise.all([store.digests(request), store.nextDay_ms(request.before_ms)]);
+  return { digests, next_ms };
 }
 
 /** A gateway that is asked, a day at a time. Its answers are checked: anybody may give them. */
@@ -180,7 +183,8 @@ export class GatewaySource implements TransferSource {
       answer: decodingBounds.sentBatch,
     });
     if (answer.status === 204) return undefined;
-    return { batch: this.#decoded(epoch, answer.body, decodeBatch), bytes: answer.body.length };
+    const batch = this.#ofEpoch(epoch, batchFrom(this.#gateway, answer.body, decodeBatch));
+    return { batch, bytes: answer.body.length };
   }
 
   async digests({ epoch, through_seq, from_ms, before_ms }: DigestRequest): Promise<SpanDigests> {
@@ -201,22 +205,26 @@ export class GatewaySource implements TransferSource {
   }
 
   async readingsOfDay(request: DayReadings): Promise<Batch> {
-    const answer = await this.#gateway.ask({
-      method: "GET",
-      path: "/days",
-      query: dayQueryOf(request),
-      answer: decodingBounds.sentBatch,
-    });
-    const batch = this.#decoded(request.epoch, answer.body, decodeReadings);
+    const batch = this.#ofEpoch(request.epoch, await dayFrom(this.#gateway, request));
     if (!isOfDay(batch, request.day))
       throw this.#gateway.unexpected("readings of another day than was asked for");
     return batch;
   }
 
-  /** @throws OperatorError where the bytes are no batch, or one of another epoch */
-  #decoded(epoch: string, bytes: Uint8Array, decode: (bytes: Uint8Array) => Batch): Batch {
-    const batch = batchFrom(this.#gateway, bytes, decode);
+  /** @throws OperatorError where a batch is of another epoch */
+  #ofEpoch(epoch: string, batch: Batch): Batch {
     if (batch.epoch !== epoch) throw this.#gateway.unexpected("a batch of another epoch than was asked for");
     return batch;
   }
+}
+
+/** Asks for the readings of one series of one device on one day. @throws OperatorError where the answer is no batch */
+export async function dayFrom(server: HttpClient, request: DayReadings): Promise<Batch> {
+  const answer = await server.ask({
+    method: "GET",
+    path: "/days",
+    query: dayQueryOf(request),
+    answer: decodingBounds.sentBatch,
+  });
+  return batchFrom(server, answer.body, decodeReadings);
 }

@@ -38,18 +38,18 @@ export function writeDurably(path: string, content: string | Uint8Array, readers
     closeSync(file);
   }
   renameSync(temporary, path);
-  syncDirectory(dirname(path));
+  syncToDisk(dirname(path));
 }
 
-/** Brings the names in a directory to disk, where its file system can do that: some of boot partitions cannot. */
-export function syncDirectory(path: string): void {
-  const directory = openSync(path, "r");
+/** Brings a file, or the names in a directory, to disk, where its file system can do that: some of boot partitions cannot. */
+export function syncToDisk(path: string): void {
+  const handle = openSync(path, "r");
   try {
-    fsyncSync(directory);
+    fsyncSync(handle);
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== "EINVAL") throw thrown;
   } finally {
-    closeSync(directory);
+    closeSync(handle);
   }
 }
 

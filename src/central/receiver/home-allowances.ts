@@ -31,21 +31,20 @@ interface Spent {
  * anew, and several that share a database count each for itself.
  */
 export class HomeAllowances {
-  readonly #quotas: Quotas;
-  readonly #clock: Clock;
+  readonly #options: { readonly quotas: Quotas; readonly clock: Clock };
   /** Of homes that have spent something; what has come back to the full is forgotten. */
   readonly #spent = new Map<string, { amount: number; at_ms: number }>();
 
-  constructor({ quotas, clock }: { quotas: Quotas; clock: Clock }) {
-    this.#quotas = quotas;
-    this.#clock = clock;
+  constructor(options: { quotas: Quotas; clock: Clock }) {
+    this.#options = options;
   }
 
   /** Takes an amount from what a home may send; answers why it cannot. */
   take(home: number, quota: DailyQuota, amount: number): Spent | undefined {
     if (amount <= 0) return undefined;
-    const most = this.#quotas[quota];
-    const now_ms = this.#clock.now().monotonic_ms;
+    const { quotas, clock } = this.#options;
+    const most = quotas[quota];
+    const now_ms = clock.now().monotonic_ms;
     const spent = this.#spentBy(`${quota} ${home}`, most, now_ms);
     // A batch that is larger than all that may be sent at once goes through where nothing else was sent.
     const over = spent + amount - Math.max(most * days_at_once, amount);

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { syncDirectory, writeDurably } from "../../base/disk/safe-files.ts";
+import { syncToDisk, writeDurably } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";
@@ -54,7 +54,7 @@ export async function addReadings(
       readings += readingsIn(batch);
       last_seq = batch.to_seq;
     }
-    if (batches.length > 0) syncDirectory(join(into, directory));
+    if (batches.length > 0) syncToDisk(join(into, directory));
     const { added: _, ...rest } = manifest;
     const added = batches.length > 0 && { added: { last_seq, batches } };
     await putManifest(into, { ...rest, files: Object.fromEntries(files), ...added });

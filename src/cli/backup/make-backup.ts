@@ -4,7 +4,7 @@ import { open, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { parse } from "smol-toml";
 import type { Clock } from "../../base/clock.ts";
-import { syncDirectory, writeDurably } from "../../base/disk/safe-files.ts";
+import { syncToDisk, writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
 import { holdsDatabase, syncTree } from "../../store/sqlite/data-directory.ts";
@@ -140,7 +140,7 @@ function namedIn(section: unknown): string[] {
 /** Replaces the manifest, and removes the files of an earlier backup. */
 export async function putManifest(into: string, manifest: Manifest): Promise<void> {
   const path = join(into, manifestName);
-  syncDirectory(into);
+  syncToDisk(into);
   writeDurably(path, `${JSON.stringify(manifest, null, 2)}\n`);
   for (const name of readdirSync(into))
     if (name.startsWith("backup-") && name !== manifest.directory)

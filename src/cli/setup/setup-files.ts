@@ -13,7 +13,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { parse } from "smol-toml";
 import template from "../../../systemd/lintel.toml" with { type: "text" };
-import { readIfThere, syncDirectory, writeDurably } from "../../base/disk/safe-files.ts";
+import { readIfThere, syncToDisk, writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { configurationText, type TomlValues } from "./configuration-text.ts";
@@ -126,7 +126,7 @@ export function putAway(file: string, token: string | undefined): void {
     if (token !== undefined) blank(file, token);
     renameSync(file, doneName(file));
     rmSync(faultsName(file), { force: true });
-    syncDirectory(dirname(file));
+    syncToDisk(dirname(file));
   } catch (thrown) {
     throw new OperatorError(
       `the box is set up, but setup cannot remove the token from ${file} (${messageOf(thrown)})`,

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, repeat } from "../../base/clock.ts";
 import { OperatorError, StoreOutage } from "../../base/errors.ts";
 import { isConnectionLost, workerOf } from "./faults.ts";
 
@@ -41,7 +41,7 @@ export class Pool {
   /** Does something on a connection that nobody else uses meanwhile. */
   async use<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
     const client = await this.#lease();
-    const patience = this.#waitFor(client);
+    const endWait = this.#waitFor(client);
     try {
       return await work(client.guarded);
     } catch (thrown) {
@@ -49,7 +49,7 @@ export class Pool {
       if (isConnectionLost(thrown)) client.lost = true;
       throw client.givenUp ?? withNotice(thrown, client.notice);
     } finally {
-      patience.end();
+      endWait();
       this.#release(client);
     }
   }
@@ -136,18 +136,12 @@ export class Pool {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Tells whenever what is under way has lasted another while. */
-  #waitFor(client: Client): { end: () => void } {
-    let cancel = () => {};
-    const wait = () => {
-      cancel = this.#clock.after(patience_ms, () => {
-        client.slow = true;
-        this.#onSlow();
-        wait();
-      });
-    };
-    wait();
-    return { end: () => cancel() };
+  /** Tells whenever what is under way has lasted another while; the returned function ends that. */
+  #waitFor(client: Client): () => void {
+    return repeat(this.#clock, patience_ms, () => {
+      client.slow = true;
+      this.#onSlow();
+    });
   }
 
   #release(client: Client): void {

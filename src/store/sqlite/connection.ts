@@ -55,7 +55,7 @@ export class Connection extends Database {
  */
 export function openForWriting(path: string): Connection {
   const database = new Connection(path, constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE);
-  try {
+  return orClosed(database, () => {
     database.run(`PRAGMA busy_timeout = ${busy_max_ms}`);
     database.run("PRAGMA journal_mode = WAL");
     closeToOthers(path);
@@ -65,6 +65,13 @@ export function openForWriting(path: string): Connection {
     database.run(`PRAGMA wal_autocheckpoint = ${autocheckpoint_pages}`);
     database.run(`PRAGMA journal_size_limit = ${wal_kept_bytes}`);
     return database;
+  });
+}
+
+/** Does something with a database that was just opened; where that fails, the database is closed. */
+export function orClosed<Result>(database: Connection, work: () => Result): Result {
+  try {
+    return work();
   } catch (thrown) {
     database.close();
     throw thrown;

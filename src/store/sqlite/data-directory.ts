@@ -1,12 +1,9 @@
 import { Database } from "bun:sqlite";
 import {
   accessSync,
-  closeSync,
   constants,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readdirSync,
   renameSync,
   rmdirSync,
@@ -14,10 +11,10 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
-import { readPlainFile, requirePlainFile } from "../../base/disk/safe-files.ts";
+import { basename, join } from "node:path";
+import { readPlainFile, requirePlainFile, syncToDisk } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
-import { type Connection, databasePath, openForWriting, restoringPath } from "./connection.ts";
+import { type Connection, databasePath, openForWriting, orClosed, restoringPath } from "./connection.ts";
 import { isBusy, named, storeFault } from "./faults.ts";
 import { migrate } from "./schema.ts";
 
@@ -52,14 +49,10 @@ export function prepareDatabase(
   freshEpoch: string,
 ): { database: Connection; versionBefore: number } {
   const path = databasePath(directory);
-  let database: Connection | undefined;
-  try {
-    database = openForWriting(path);
-    return { database, versionBefore: migrate(database, path, freshEpoch) };
-  } catch (thrown) {
-    database?.close();
-    throw storeFault(thrown, path);
-  }
+  return named(path, () => {
+    const database = openForWriting(path);
+    return orClosed(database, () => ({ database, versionBefore: migrate(database, path, freshEpoch) }));
+  });
 }
 
 /**
@@ -159,7 +152,7 @@ const wait_ms = 1_000;
 export function beginPlacing(directory: string): void {
   syncTree(restoringPath(directory));
   renameSync(restoringPath(directory), join(directory, `${replacing}${freeNumber(directory)}`));
-  sync(directory);
+  syncToDisk(directory);
 }
 
 /**
@@ -173,13 +166,13 @@ export function finishPlacing(directory: string): string | undefined {
   if (name !== undefined) {
     aside = setAside(directory, `set-aside-${name.slice(replacing.length)}`);
     renameSync(join(directory, name), join(directory, placing));
-    sync(directory);
+    syncToDisk(directory);
   }
   const from = join(directory, placing);
   if (!existsSync(from)) return aside;
   for (const file of readdirSync(from).toSorted(databaseLast))
     renameSync(join(from, file), join(directory, file));
-  sync(directory);
+  syncToDisk(directory);
   rmdirSync(from);
   return aside;
 }
@@ -212,7 +205,7 @@ function setAside(directory: string, name: string): string | undefined {
   // The database with its log goes first, and together: each is useless with the files of another database.
   for (const one of held.toSorted(databaseLast).toReversed())
     renameSync(join(directory, one), join(aside, one));
-  sync(directory);
+  syncToDisk(directory);
   return aside;
 }
 
@@ -238,22 +231,12 @@ export function syncTree(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) syncTree(path);
-    else if (entry.isFile()) sync(path);
+    else if (entry.isFile()) syncToDisk(path);
   }
-  sync(directory);
+  syncToDisk(directory);
 }
 
-/** Has a file, or the names in a directory, on disk. */
-function sync(path: string): void {
-  const handle = openSync(path, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
-const databaseName = "lintel.db";
+const databaseName = basename(databasePath(""));
 /** `replacing-N` holds whole new files while the old ones go to `set-aside-N`; `placing`, those that are not in their places yet. */
 const replacing = "replacing-";
 const placing = "placing";

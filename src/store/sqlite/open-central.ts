@@ -13,7 +13,7 @@ import {
 } from "../move/move-ends.ts";
 import { holdsStore, tooOld } from "../move/move-state.ts";
 import { quoted } from "../series/series-columns.ts";
-import { type Connection, databaseBytes, databasePath, openForWriting } from "./connection.ts";
+import { type Connection, databaseBytes, databasePath, openForWriting, orClosed } from "./connection.ts";
 import { holdsDatabase, prepareDirectory, takeLock, type WriterLock } from "./data-directory.ts";
 import { named, storeFault } from "./faults.ts";
 import { openBeside, ownWriter } from "./open-store.ts";
@@ -50,17 +50,14 @@ export async function openMoveSource(directory: string): Promise<MoveEnd> {
   return opened(directory, (path) => {
     checkRole(path, directory, "central");
     const connection = openForWriting(path);
-    try {
+    return orClosed(connection, () => {
       const version = versionOf(connection, path);
       refuseNewer(version, path);
       refuseHalfMoved(connection, path);
       if (version < schemaVersion) throw tooOld(path);
       connection.run("BEGIN IMMEDIATE");
-    } catch (thrown) {
-      connection.close();
-      throw thrown;
-    }
-    return connection;
+      return connection;
+    });
   });
 }
 
@@ -76,17 +73,14 @@ export async function openMoveTarget(
   prepareDirectory(directory);
   return opened(directory, (path) => {
     const connection = openForWriting(path);
-    try {
+    return orClosed(connection, () => {
       if (versionOf(connection, path) > 0 && !isHalfMoved(connection)) throw holdsStore(directory);
       migrate(connection, path, epoch, moving);
       claimRole(connection, directory, "central");
       // Tables are filled one after the other, and compared in the end.
       connection.run("PRAGMA foreign_keys = OFF");
-    } catch (thrown) {
-      connection.close();
-      throw thrown;
-    }
-    return connection;
+      return connection;
+    });
   });
 }
 

@@ -6,7 +6,7 @@ import type { Imported, RecordStore } from "../inventory/record-store.ts";
 import { ReadingRefused } from "../store.ts";
 import type { StoreWriter } from "../store-on-database.ts";
 import type { WriteArguments, WriteName, Written } from "../writes.ts";
-import { databasePath } from "./connection.ts";
+import { databasePath, orClosed } from "./connection.ts";
 import {
   finishPlacing,
   prepareDatabase,
@@ -173,12 +173,7 @@ export class ServerWriting {
     finishPlacing(directory);
     const { database, versionBefore } = prepareDatabase(directory, freshEpoch);
     const path = databasePath(directory);
-    try {
-      claimRole(database, directory, role);
-    } catch (thrown) {
-      database.close();
-      throw thrown;
-    }
+    orClosed(database, () => claimRole(database, directory, role));
     database.run(`PRAGMA cache_size = -${cache_kib[role]}`);
     this.#writing = new StoreWriting({ path, database, home });
     if (home !== undefined) this.#writing.setHome(home);
