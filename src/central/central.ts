@@ -119,7 +119,7 @@ export async function startCentral(options: {
 }
 
 /** The pages of all homes. */
-function pagesOf(store: CentralStore, clock: Clock): App {
+function pagesOf(store: CentralStore, clock: Clock) {
   return dashboardApp({
     role: "central",
     store,
