@@ -3,7 +3,17 @@ import { zstdDecompressSync } from "node:zlib";
 import { stamp_end_ms } from "../../src/base/clock.ts";
 import { seriesNames, type Value } from "../../src/domain/series.ts";
 import { columnOf, pick } from "../../src/store/batch.ts";
-import { decodeBlock, encodeBlock, merged, orderOf, type ReadingColumns, readingAt, readingsOf, type StreamReading, within } from "../../src/store/series/block-codec.ts";
+import {
+  decodeBlock,
+  encodeBlock,
+  merged,
+  orderOf,
+  type ReadingColumns,
+  readingAt,
+  readingsOf,
+  type StreamReading,
+  within,
+} from "../../src/store/series/block-codec.ts";
 import { type SeriesColumn, valueColumns } from "../../src/store/series/series-columns.ts";
 import { below, seeded } from "../../testbed/sample.ts";
 
