@@ -259,7 +259,7 @@ function startDrivers(
   started.push({ name: "listening", stop: async () => endListening() });
 }
 
-/** What a gateway knows of itself. */
+/** Parts of a gateway by which it describes itself. */
 interface GatewayFacts {
   readonly options: GatewayOptions;
   readonly parts: ListeningParts;
