@@ -7,12 +7,12 @@ import { kindText, sentence } from "./setup-visit-words.ts";
 
 export type SetupVisitProps = SetupVisitData & FrameData;
 
-/** Devices that have spoken since the walk test began, and those that should and have not. */
+/** Devices that the walk test has heard, and those that it still waits for. */
 export function visitTestOf({ step, devices, since_ms }: SetupVisitProps): {
   spoken: SetupVisitDevice[];
   awaited: SetupVisitDevice[];
 } {
-  // A record without a walk test is one in which nothing has spoken.
+  // Without a walk test, the record counts no device as heard.
   const isTested = step === "test" || since_ms > 0;
   const has = ({ spoke_ms }: SetupVisitDevice) => isTested && spoke_ms !== null && spoke_ms >= since_ms;
   return {
