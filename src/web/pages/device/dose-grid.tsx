@@ -16,7 +16,7 @@ export function DoseGrid({ doses, title = "Doses", id = "doses", ...data }: Dose
       <p>{counted.join(", ")}. A door that moves may mean a dose taken.</p>
       <Table
         name="Doses by week"
-        as="doses"
+        class="doses"
         head={[
           "Week of",
           ...weekdays.map((weekday) => (

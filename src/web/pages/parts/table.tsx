@@ -1,7 +1,8 @@
 import type { ComponentChildren, VNode } from "preact";
 
 /** A table that scrolls by itself where it is wider than the page. */
-export function Table({ name, head, numbers = [], stacked = false, newest, as, children }: TableOf) {
+export function Table(of: TableOf) {
+  const { name, head, numbers = [], stacked = false, newest, class: style, children } = of;
   return (
     <section
       class={`wide${stacked ? " stacked" : ""}${newest === undefined ? "" : " from-end"}`}
@@ -9,14 +10,14 @@ export function Table({ name, head, numbers = [], stacked = false, newest, as, c
       // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by the keyboard
       tabIndex={0}
     >
-      <table class={as}>
+      <table class={style}>
         <thead>
           <tr>
             {head.map((title) =>
               typeof title === "string" ? <HeadCell key={title}>{title}</HeadCell> : title,
             )}
             {numbers.map((title, place) => (
-              <HeadCell key={place} as="number">
+              <HeadCell key={place} class="number">
                 {title}
               </HeadCell>
             ))}
@@ -38,15 +39,15 @@ interface TableOf {
   readonly stacked?: boolean;
   /** It opens at its right end. */
   readonly newest?: "right";
-  /** Its class. */
-  readonly as?: string;
+  /** Of the table within the section. */
+  readonly class?: string;
   readonly children: ComponentChildren;
 }
 
 /** The title of a column. */
-export function HeadCell({ as, children }: { as?: string; children: ComponentChildren }) {
+export function HeadCell({ class: style, children }: { class?: string; children: ComponentChildren }) {
   return (
-    <th scope="col" class={as}>
+    <th scope="col" class={style}>
       {children}
     </th>
   );
