@@ -152,7 +152,7 @@ function inFile(path: string, mayMake: boolean, terminal: Terminal): Pseudonyms 
   if (text === undefined && !mayMake)
     throw new OperatorError(
       `there is no key ${path}`,
-      "make one: (umask 077; openssl rand -hex 32 > FILE), or name the one that the programme has",
+      "make one: (umask 077; openssl rand -hex 32 > FILE), or name the programme's own key",
     );
   if (text === undefined) {
     const made = crypto.getRandomValues(new Uint8Array(32));
@@ -167,10 +167,10 @@ function inFile(path: string, mayMake: boolean, terminal: Terminal): Pseudonyms 
     });
   }
   if (!/^[0-9a-f]{64}$/.test(text))
-    throw new OperatorError(`${path} holds no key`, "a key is 64 hexadecimal digits alone");
+    throw new OperatorError(`${path} holds no key`, "a key file has 64 hexadecimal digits and nothing else");
   if ((statSync(path).mode & 0o077) !== 0)
     throw new OperatorError(
-      `the key ${path} can be read by others, who could then find out whom the numbers mean`,
+      `the key ${path} can be read by others, who could then identify people by their numbers`,
       `chmod 600 ${path}`,
     );
   return new Pseudonyms(Uint8Array.fromHex(text));

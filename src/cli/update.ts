@@ -121,7 +121,7 @@ function settingsOf(options: UpdateCommandOptions): {
   if (target === undefined)
     throw new OperatorError(
       `${file} has no section [update]`,
-      'add one with manifest = "https://…/releases" where this box is to update itself',
+      'add one with manifest = "https://…/releases" if this box should update itself',
     );
   return { file: resolve(file), api, data, upload, target };
 }

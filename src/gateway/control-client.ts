@@ -113,7 +113,7 @@ export class ControlClient {
       // More callers than it can take at once, or it ended in the middle.
       if (code === "EAGAIN" || code === "ECONNRESET")
         throw new OperatorError(
-          `the gateway on ${this.#directory} took no question just now (${code})`,
+          `the gateway on ${this.#directory} did not answer just now (${code})`,
           "ask again in a moment; if it stays so, look at its log",
         );
       if (error instanceof DOMException && error.name === "TimeoutError") {

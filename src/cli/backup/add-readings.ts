@@ -30,7 +30,7 @@ export async function addReadings(
     const own = (await store.epochs()).at(-1);
     if (own?.epoch !== epoch)
       throw new OperatorError(
-        `${data} numbers its readings otherwise than the backup in ${into}`,
+        `${data} numbers its readings differently from the backup in ${into}`,
         "make a backup of it, without --add",
       );
     const files = Object.entries(manifest.files).filter(([name]) => !before?.batches.includes(name));

@@ -63,10 +63,7 @@ export function* nameItem({
     ...(metres !== undefined && { metres }),
   };
   if (given.metres !== undefined && given.room === undefined)
-    throw new OperatorError(
-      "a line of curtain sensors is known by its room, and none is given",
-      "say with --room where it is",
-    );
+    throw new OperatorError("a line of curtain sensors needs a room", "name it with --room");
   if (before === undefined && names.length >= given_names_max)
     throw new OperatorError(
       `${given_names_max} devices were given names already`,
