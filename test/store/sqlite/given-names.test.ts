@@ -205,7 +205,7 @@ test("a sensor that a line of the configuration names keeps its name, and one in
     /the line hall in \[walking\] of the configuration names wirelesssensor-/,
   );
   expect(await home.store.nameItem({ ...given(1, "Hall 1"), metres: 1 }).catch(String)).toMatch(
-    /known by its room/,
+    /a line of curtain sensors needs a room/,
   );
   expect(await home.store.givenNames()).toEqual([]);
   await home.store.nameItem(given(1, "Hall 1", "Hall"));
