@@ -32,10 +32,10 @@ describe("signing in", () => {
     const revoked = await server.mint("read");
     await server.store.revokeToken(revoked.split(".")[0] ?? "");
     for (const [token, said] of [
-      ["", "no token that holds"],
-      ["nonsense", "no token that holds"],
-      [unlike, "no token that holds"],
-      [revoked, "no token that holds"],
+      ["", "not valid here"],
+      ["nonsense", "not valid here"],
+      [unlike, "not valid here"],
+      [revoked, "not valid here"],
       [server.tokens.expired, "has expired"],
       [server.tokens.sync, "for uploads"],
     ] as const) {
