@@ -50,11 +50,9 @@ export class Ledger {
     this.state = state;
   }
 
+  /** One that is not on the disk before it is saved. */
   static create(directory: string, state: LedgerState): Ledger {
-    if (existsSync(join(directory, fileName))) throw new Error(`${directory} holds a ledger already`);
-    const ledger = new Ledger(directory, state);
-    ledger.save();
-    return ledger;
+    return new Ledger(directory, state);
   }
 
   static open(directory: string): Ledger {

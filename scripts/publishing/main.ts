@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -71,7 +72,7 @@ const actions: Readonly<Record<string, (directory: string, files: string[]) => P
     for (const known of ledger.state.releases.filter(isAdded))
       if (!added.some(({ sha256 }) => sha256 === known.sha256))
         throw new Error(`${known.file} is published already with other bytes: give this one another version`);
-    return change(ledger, [...ledger.state.releases.filter((one) => !isAdded(one)), ...added], files);
+    return change(ledger, [...ledger.state.releases.filter((one) => !isAdded(one)), ...added], { files });
   },
   widen: (directory) => {
     const ledger = Ledger.open(directory);
@@ -103,6 +104,10 @@ async function init(directory: string): Promise<void> {
   const rings = [...new Set(values.rings.split(",").map(Number))].toSorted((one, other) => one - other);
   if (!rings.every((ring) => Number.isInteger(ring) && ring >= 1))
     throw new Error("--rings are whole numbers: 5,50,500");
+  if (existsSync(directory) && readdirSync(directory).length > 0)
+    throw new Error(
+      `${directory} has files already: name a new directory, or remove it where an init was cut off`,
+    );
   const keys = join(directory, "keys");
   const roles: LedgerState["roles"] = {};
   const names = ["root", "targets", "snapshot", "timestamp", ...rings.map((ring) => `ring-${ring}`)];
@@ -115,7 +120,7 @@ async function init(directory: string): Promise<void> {
     published: {},
   });
   for (const role of names) roles[role] = keysOf(role, keys, rings.at(-1));
-  await change(ledger, []);
+  await change(ledger, [], { undo: () => rmSync(directory, { recursive: true }) });
   copyFileSync(join(ledger.metadata, "1.root.json"), join(directory, "root.json"));
   console.log(
     `${join(directory, "root.json")} goes into packages: ./scripts/build --root ${join(directory, "root.json")}`,
@@ -142,37 +147,54 @@ async function rotate(directory: string): Promise<void> {
   const role = values.role ?? "";
   if (!Object.hasOwn(roles, role)) throw new Error(`--role is one of ${Object.keys(roles).join(", ")}`);
   const keys = join(directory, "keys");
-  const earlier = existsSync(keys) ? readdirSync(keys).filter((name) => name.startsWith(role)).length : 0;
-  const made = keysOf(role, keys, ringsOf(roles).at(-1), `-${earlier + 1}`);
+  const namesOf = () => (existsSync(keys) ? readdirSync(keys).filter((name) => name.startsWith(role)) : []);
+  const earlier = namesOf();
+  const made = keysOf(role, keys, ringsOf(roles).at(-1), `-${earlier.length + 1}`);
   const before = ledger.state;
   ledger.state = { ...before, roles: { ...roles, [role]: made } };
-  await change(ledger, before.releases);
+  await change(ledger, before.releases, {
+    undo: () => {
+      for (const name of namesOf()) if (!earlier.includes(name)) rmSync(join(keys, name));
+    },
+  });
 }
 
-/** Checks, says what is about to be signed, signs and publishes. */
+/**
+ * Checks, says what is about to be signed, signs and publishes.
+ *
+ * @param options.files packages that the ledger takes in
+ * @param options.undo removes what was made for this, where it ends before somebody has agreed to sign; a key that has signed stays
+ */
 async function change(
   ledger: Ledger,
   releases: readonly Release[],
-  files: readonly string[] = [],
+  { files = [], undo = () => {} }: { files?: readonly string[]; undo?: () => void } = {},
 ): Promise<void> {
-  ledger.checkPackages();
-  ledger.checkFolder();
-  const before = ledger.state.releases;
-  for (const path of files) keep(ledger, path);
-  ledger.state = { ...ledger.state, releases: [...releases].sort(newestFirst) };
-  ledger.checkPackages();
-  const signed = await signAll(ledger, {
-    keys: keysIn([join(ledger.directory, "keys"), ...values.keys]),
-    now_ms: Date.now(),
-    renew: true,
-    about: async (signings) => {
-      for (const line of differences(before, ledger.state.releases)) console.log(line);
-      for (const { role, version, expires } of signings)
-        console.log(`sign ${role} ${version}, valid until ${expires}`);
-      return values.yes || (await agreed());
-    },
-  });
-  if (!signed) throw new Error("nothing was signed");
+  let mayWrite = false;
+  try {
+    ledger.checkPackages();
+    ledger.checkFolder();
+    const before = ledger.state.releases;
+    for (const path of files) keep(ledger, path);
+    ledger.state = { ...ledger.state, releases: [...releases].sort(newestFirst) };
+    ledger.checkPackages();
+    const signed = await signAll(ledger, {
+      keys: keysIn([join(ledger.directory, "keys"), ...values.keys]),
+      now_ms: Date.now(),
+      renew: true,
+      about: async (signings) => {
+        for (const line of differences(before, ledger.state.releases)) console.log(line);
+        for (const { role, version, expires } of signings)
+          console.log(`sign ${role} ${version}, valid until ${expires}`);
+        mayWrite = values.yes || (await agreed());
+        return mayWrite;
+      },
+    });
+    if (!signed) throw new Error("nothing was signed");
+  } catch (thrown) {
+    if (!mayWrite) undo();
+    throw thrown;
+  }
   ledger.save();
   ledger.publish(filesOf(ledger));
   console.log(`${ledger.state.folder} has it`);

@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import { Metadata } from "@tufjs/models";
@@ -102,6 +111,40 @@ async function publishAt(now_ms: number): Promise<void> {
   await signAll(opened, { keys: keysIn([join(ledger, "keys")]), now_ms, renew: true, about: () => true });
   opened.publish(filesOf(opened));
 }
+
+test("a ledger that nobody agreed to sign for leaves nothing behind, and is begun again", () => {
+  const fresh = join(place, "fresh");
+  const init = [command, "init", fresh, "--folder", join(place, "elsewhere")];
+  const refused = Bun.spawnSync(init);
+  expect([refused.exitCode, refused.stderr.toString()]).toEqual([
+    2,
+    "release: nobody can be asked here: --yes signs without asking. Nothing was signed\n",
+  ]);
+  expect(existsSync(fresh)).toBe(false);
+  expect(Bun.spawnSync([...init, "--yes"]).exitCode).toBe(0);
+  expect(existsSync(join(fresh, "root.json"))).toBe(true);
+});
+
+test("a key that nobody agreed to take into use is not left behind", () => {
+  const keys = readdirSync(join(ledger, "keys"));
+  const refused = Bun.spawnSync([command, "rotate", ledger, "--role", "timestamp"]);
+  expect(refused.exitCode).toBe(2);
+  expect(readdirSync(join(ledger, "keys"))).toEqual(keys);
+  publish("rotate", "--role", "timestamp");
+  expect(readdirSync(join(ledger, "keys"))).toHaveLength(keys.length + 1);
+});
+
+test("a ledger is made in a new directory alone", () => {
+  const used = join(place, "used");
+  mkdirSync(used);
+  writeFileSync(join(used, "letter.txt"), "dear all");
+  const refused = Bun.spawnSync([command, "init", used, "--folder", folder, "--yes"]);
+  expect([refused.exitCode, refused.stderr.toString()]).toEqual([
+    2,
+    `release: ${used} has files already: name a new directory, or remove it where an init was cut off\n`,
+  ]);
+  expect(readdirSync(used)).toEqual(["letter.txt"]);
+});
 
 describe("a box reads", () => {
   test("what the programme has published, ring by ring, and what has changed since", async () => {
