@@ -21,11 +21,11 @@ import {
   visibleWith,
 } from "./inventory/records.ts";
 import { oneAtATime } from "./inventory/staged-import.ts";
+import { BlockLists } from "./series/block-lists.ts";
 import { coverage } from "./series/coverage-reads.ts";
 import { downsampled } from "./series/downsampling.ts";
 import { arrivals, epochsOf, oldestFirst } from "./series/full-series.ts";
 import { markedPage, page, pageMark } from "./series/pages.ts";
-import { SpanMemory } from "./series/ranks.ts";
 import type { Overview, Store } from "./store.ts";
 import { allTokens, tokenWith } from "./tokens.ts";
 import type { WriteArguments, WriteName, Written } from "./writes.ts";
@@ -133,11 +133,11 @@ function recordReads({ database, homes }: StoreParts) {
 
 function seriesReads({ database, homes, epoch }: StoreParts) {
   const seen = seenOf(homes);
-  const memory = new SpanMemory();
+  const lists = new BlockLists();
   return {
-    page: (request) => database.page(() => page(homes, memory, seen(request))),
+    page: (request) => database.page(() => page(homes, lists, seen(request))),
     markedPage: (request, keptAs) =>
-      database.page(() => markedPage({ homes, memory, epoch }, seen(request), keptAs)),
+      database.page(() => markedPage({ homes, lists, epoch }, seen(request), keptAs)),
     pageMark: (request) => database.read(() => pageMark(homes, epoch, seen(request))),
     oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
     arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),

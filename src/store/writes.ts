@@ -10,7 +10,6 @@ import type { DayReadings } from "./gateway/upload-store.ts";
 import { erase, takeErasures } from "./inventory/erasing.ts";
 import type { Homes } from "./inventory/homes.ts";
 import { replaceAlerts } from "./inventory/records.ts";
-import { compressSome } from "./series/stream-rewrites.ts";
 import type { ErasureRequest } from "./store.ts";
 import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
 
@@ -35,7 +34,6 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     *takeErasures(spans: readonly TakenSpan[]) {
       return yield* takeErasures(here === undefined ? homes : yield* here(), spans);
     },
-    seal: (home: number, before_ms: number) => compressSome(homes, home, before_ms),
     receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),
     repairDay: (request: DayReadings, batch: Batch, sender: Sender) =>
       repairDay(homes, request, batch, sender),

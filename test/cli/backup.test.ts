@@ -8,6 +8,7 @@ import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { keptLog, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
+import { storedEvents } from "../../testbed/sqlite/stored-readings.ts";
 
 let site: Site;
 let into: string;
@@ -40,7 +41,8 @@ function eventsIn(path: string): number[] {
   const database = new Database(path, { readonly: true });
   try {
     expect(database.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
-    return database.query("SELECT event FROM wirelesssensor_events ORDER BY seq").values().flat() as number[];
+    const events = storedEvents(database, "wirelesssensor_events");
+    return events.sort((one, other) => one.seq - other.seq).map(({ event }) => event);
   } finally {
     database.close();
   }
@@ -134,8 +136,13 @@ test("of a directory without a database, and of a damaged one, it says so in a l
   });
   await withGatewayStore((store) => append(store, 1, 10_000));
   const path = join(site.data, "lintel.db");
+  const database = new Database(path, { readonly: true });
+  const [[page]] = database.query("SELECT max(pageno) FROM dbstat WHERE name = 'blocks'").values() as [
+    [number],
+  ];
+  database.close();
   const bytes = readFileSync(path);
-  bytes.fill(0x5a, bytes.length >> 1, (bytes.length >> 1) + 8192);
+  bytes.fill(0x5a, (page - 1) * 4096, page * 4096);
   writeFileSync(path, bytes);
   const damaged = await site.lintel("backup", into, "--data", site.data);
   expect(damaged.code).toBe(2);

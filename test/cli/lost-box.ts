@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LintelProcess, RunningServer, Site } from "../../testbed/front-door.ts";
+import { storedEvents } from "../../testbed/sqlite/stored-readings.ts";
 
 const boxProgram = join(import.meta.dir, "box-process.ts");
 
@@ -132,7 +133,10 @@ export class LostBox implements AsyncDisposable {
 
   /** The events on the box's card. */
   eventsHere(): number[] {
-    return this.#query("SELECT event FROM wirelesssensor_events ORDER BY event").flat().map(Number);
+    using database = new Database(join(this.site.data, "lintel.db"), { readonly: true });
+    return storedEvents(database, "wirelesssensor_events")
+      .map(({ event }) => event)
+      .sort((one, other) => one - other);
   }
 
   /** How far the box has read the buffer of a device. */

@@ -5,6 +5,7 @@ import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
 import { addPillBox, addScale } from "../../testbed/ble-devices.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { numbers } from "../../testbed/numbers.ts";
+import { storedEvents } from "../../testbed/sqlite/stored-readings.ts";
 
 const lives = 5;
 
@@ -50,9 +51,7 @@ test("kill -9 while a scale and a pill box are heard, again and again, loses and
     using database = new Database(join(site.data, "lintel.db"), { readonly: true });
     const weighed = database.query("SELECT weight, fatMass FROM scale_weights ORDER BY weight").all();
     expect(weighed).toEqual(weights.map((weight) => ({ weight, fatMass: weight / 5 })));
-    const doors = database.query("SELECT event FROM pillbox_events ORDER BY seq").all() as {
-      event: number;
-    }[];
+    const doors = storedEvents(database, "pillbox_events");
     const lost = database.query("SELECT sum(lost) AS lost FROM gaps").get() as { lost: number | null };
     expect(doors.length + (lost.lost ?? 0)).toBe(turned);
     expect(new Set(doors.map(({ event }) => event)).size).toBe(doors.length);

@@ -5,6 +5,7 @@ import { SimulatedBox } from "../../drivers/pillbox/simulator/box.ts";
 import { BridgeSimulator } from "../../drivers/pillbox/simulator/bridge.ts";
 import { type RunningServer, Site } from "../../testbed/front-door.ts";
 import { numbers } from "../../testbed/numbers.ts";
+import { storedEvents } from "../../testbed/sqlite/stored-readings.ts";
 
 const hour_ms = 3_600_000;
 const mac = "c0:ff:ee:00:00:01";
@@ -70,8 +71,5 @@ function readToEnd(bridge: BridgeSimulator): Promise<void> {
 
 function eventsIn(directory: string): { stamp: number; event: number }[] {
   using database = new Database(join(directory, "lintel.db"), { readonly: true });
-  return database.query("SELECT stamp, event FROM pillbox_events ORDER BY stamp, seq").all() as {
-    stamp: number;
-    event: number;
-  }[];
+  return storedEvents(database, "pillbox_events");
 }

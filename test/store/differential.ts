@@ -12,7 +12,6 @@ import type { Store, Token } from "../../src/store/store.ts";
 import { decodeBatch, encodeBatch } from "../../src/transfer/batch-codec.ts";
 import { type Api, startApi } from "../../testbed/api-server.ts";
 import { below, keptLog, temporaryDirectory } from "../../testbed/sample.ts";
-import { now_ms } from "../../testbed/serving.ts";
 import { SettableClock } from "../../testbed/settable-clock.ts";
 import { temporaryCentral } from "./postgres/temporary-central.ts";
 
@@ -74,8 +73,6 @@ export async function send(
     const health = await upload.deviceHealthAfter(held?.held_note ?? 0, health_notes_max);
     for (const central of stores.centrals) await central.noteReport({ epoch, health, report: {} }, sender);
   }
-  for (const central of stores.centrals)
-    if (random() < 0.6) await central.compress(home, now_ms - below(random, 45 * day_ms));
 }
 
 /** Readings of any series of some devices (a device for each kind and number), in bursts, some of them late, up to `until_ms`. */

@@ -125,8 +125,6 @@ export function thinnedOfHomes(make: MakeCentral): void {
           gateway.add({ device: sensor(1), series: events.series, stamp_ms, fields: [below(random, 16)] });
         }
         await store.receive(gateway.batch(from_seq, gateway.last_seq), gateway.sender);
-        // Nothing at first, then ever more of it.
-        await store.compress(gateway.home, start_ms + round * 30 * day_ms);
       }
       for (let ask = 0; ask < 12; ask += 1) {
         const homes = [[1], [2], [1, 2], [3], []][below(random, 6)];

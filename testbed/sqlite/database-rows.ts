@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { databaseOf } from "./opening.ts";
+import { storedEvents } from "./stored-readings.ts";
 
 /** A reading as it is on disk. */
 export interface Row {
@@ -13,11 +14,10 @@ export interface Row {
 /** Every reading of sensors and pill boxes, in the order in which they are served, oldest first. */
 export function rowsOf(directory: string): Row[] {
   using database = new Database(databaseOf(directory), { readonly: true });
-  return ["wirelesssensor_events", "pillbox_events"].flatMap(
-    (series) =>
-      database
-        .query(`SELECT stream AS item, stamp, seq, event, clock FROM ${series} ORDER BY stream, stamp, seq`)
-        .all() as Row[],
+  return (["wirelesssensor_events", "pillbox_events"] as const).flatMap((series) =>
+    storedEvents(database, series).map(({ stream, stamp, seq, event, clock }) => {
+      return { item: stream, stamp, seq, event, clock };
+    }),
   );
 }
 

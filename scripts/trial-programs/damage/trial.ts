@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, cpSync, existsSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import { storedEvents } from "../../../testbed/sqlite/stored-readings.ts";
 import { inHome } from "../../../testbed/uploading.ts";
 import { madeData, nameOf } from "../../benchmarks/api/data.ts";
 
@@ -195,13 +196,12 @@ function sameIn(path: string, whole: string): number {
 
 function readingsIn(path: string): string[] {
   const database = new Database(path, { readonly: true });
-  const rows = database
-    .query(
-      "SELECT address || ' ' || stamp || ' ' || event FROM wirelesssensor_events JOIN streams ON key = stream",
-    )
-    .values();
+  const addresses = new Map(
+    database.query("SELECT key, address FROM streams").values() as [number, string][],
+  );
+  const readings = storedEvents(database, "wirelesssensor_events");
   database.close();
-  return rows.flat().map(String);
+  return readings.map(({ stream, stamp, event }) => `${addresses.get(stream)} ${stamp} ${event}`);
 }
 
 /** A digest of every event that a server serves, item by item, in its order. */

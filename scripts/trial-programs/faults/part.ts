@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type LintelProcess, lintel, Site } from "../../../testbed/front-door.ts";
+import { storedEvents } from "../../../testbed/sqlite/stored-readings.ts";
 import type { Fault, Given, Nth } from "./calls.ts";
 
 /** A part of the program that is tried. */
@@ -136,22 +137,21 @@ export function keptIn(directory: string, name = "lintel.db"): Kept {
   using database = new Database(path);
   const [whole] = database.query("PRAGMA integrity_check").values()[0] ?? [];
   if (whole !== "ok") throw new Broken(`${path} is damaged: ${whole}`);
-  for (const series of ["pillbox_events", "wirelesssensor_events"]) {
+  for (const series of ["pillbox_events", "wirelesssensor_events"] as const) {
     const [wrong] = database
       .query(
         `SELECT stream, total, (SELECT count(*) FROM ${series} AS rows WHERE rows.stream = totals.stream) +
-             (SELECT coalesce(sum(count), 0) FROM sealed_readings AS sealed
-                WHERE sealed.stream = totals.stream AND sealed.series = totals.series) AS rows
+             (SELECT coalesce(sum(count), 0) FROM blocks
+                WHERE blocks.stream = totals.stream AND blocks.series = totals.series) AS rows
            FROM totals WHERE series = '${series}' AND total <> rows`,
       )
       .values();
     if (wrong !== undefined) throw new Broken(`${path} counts ${wrong[1]} of ${wrong[2]} ${series}`);
   }
   const of = (series: string) =>
-    database
-      .query(`SELECT event FROM ${series} ORDER BY stream, seq`)
-      .values()
-      .map(([event]) => Number(event));
+    storedEvents(database, series)
+      .sort((one, other) => one.stream - other.stream || one.seq - other.seq)
+      .map(({ event }) => event);
   return { doors: of("pillbox_events"), events: of("wirelesssensor_events") };
 }
 

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { storedEvents } from "../../../testbed/sqlite/stored-readings.ts";
 import { until } from "../boot/box.ts";
 import { run } from "../boot/root.ts";
 
@@ -102,8 +103,10 @@ export function eventsIn(path: string, after: number): [seq: number, event: numb
   const database = new Database(path, { readonly: true });
   try {
     database.run("PRAGMA busy_timeout = 5000");
-    const sql = "SELECT seq, event FROM wirelesssensor_events WHERE seq > ? ORDER BY seq";
-    return database.query(sql).values(after) as [number, number][];
+    return storedEvents(database, "wirelesssensor_events")
+      .filter(({ seq }) => seq > after)
+      .map(({ seq, event }): [number, number] => [seq, event])
+      .sort(([one], [other]) => one - other);
   } finally {
     database.close();
   }

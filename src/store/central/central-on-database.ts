@@ -1,5 +1,3 @@
-import { messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
 import { firstIndexFrom, seriesIn } from "../batch.ts";
 import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import { type HeardDevice, heardFrom } from "../inventory/device-items.ts";
@@ -7,7 +5,6 @@ import { erasedIn } from "../inventory/erasing.ts";
 import { itemHealth, unplacedReadings } from "../inventory/item-overviews.ts";
 import { coverageIn } from "../series/coverage-reads.ts";
 import { refuseMisfits } from "../series/series-rows.ts";
-import { compressions_a_report_max, dueAfterReport } from "../series/stream-rewrites.ts";
 import { readsOf, type StoreParts, type StoreWriter, storeOn } from "../store-on-database.ts";
 import { firstNewSeq, refuseForeign } from "./batch-acceptance.ts";
 import type { CentralStore } from "./central-store.ts";
@@ -20,7 +17,6 @@ import { heldOf, sourceOf } from "./sources.ts";
 /** The parts of a store of central. */
 interface CentralParts extends StoreParts {
   readonly writer: CentralWriter;
-  readonly log: Log;
 }
 
 /** The writer of a database in which transactions wait for each other makes beforehand, in short ones, what a long one would hold. */
@@ -31,15 +27,11 @@ export interface CentralWriter extends StoreWriter {
 
 /** A store of central over a database, of either kind. */
 export function centralStoreOn(parts: CentralParts): CentralStore {
-  const { database, writer, homes, epoch, log } = parts;
+  const { database, writer, homes, epoch } = parts;
   const { read, snapshot } = readsOf(database);
   const source = read(sourceOf);
   const erased = read(erasedIn);
   const compared = read(newlyCompared);
-  const seal = async (home: number, before_ms: number, transactions_max = Number.MAX_SAFE_INTEGER) => {
-    for (let done = 0; done < transactions_max; done += 1)
-      if (!(await writer.write("seal", home, before_ms)).more) return;
-  };
   return {
     ...storeOn(parts),
     receive: async (batch, sender) => {
@@ -62,14 +54,6 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
       const heard = heardIn(health, known?.held_note ?? 0);
       await writer.prepareItems?.([...heard.values()], sender.home);
       await writer.write("noteReport", report, sender);
-      const due_ms = dueAfterReport(sender.home, sender.at_ms);
-      try {
-        if (due_ms !== undefined) await seal(sender.home, due_ms, compressions_a_report_max);
-      } catch (thrown) {
-        log.warn(
-          `home ${sender.home}: its older readings are sealed some nights later (${messageOf(thrown)})`,
-        );
-      }
     },
     digests: (request) => digests(database, homes, request),
     repairDay: async (request, batch, sender) => {
@@ -81,7 +65,6 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     readingsOfDay: snapshot((request, home) => heldOfDay(homes, request, home)),
     history: snapshot((request) => history(homes, epoch, request)),
     gateways: read(gatewayRecords),
-    compress: seal,
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
     erasedIn: erased,
     itemHealth: snapshot((of?: readonly number[]) => itemHealth(homes, of)),

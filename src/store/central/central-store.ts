@@ -44,9 +44,6 @@ export interface CentralStore extends Store {
   /** Keeps what one home may have here, in the place of what was kept before: what goes beyond it is rejected with QuotaExceeded, and nothing of it is taken. */
   setQuotas(quotas: Quotas): Promise<void>;
 
-  /** Puts readings of a home with stamps below `before_ms` together in blocks, which take a fraction of the room. Nothing that is asked answers otherwise. */
-  compress(home: number, before_ms: number): Promise<void>;
-
   digests(request: DigestRequest): Promise<readonly DayDigest[]>;
 
   /**

@@ -1,18 +1,18 @@
 import { day_ms } from "../../base/time.ts";
 import type { SeriesName } from "../../domain/series.ts";
 import { type Batch, BatchColumns, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
-import { arrays, change, hold, rowsOf, type Work } from "../database.ts";
+import { arrays, change, hold, putReadings, rowsOf, type Work } from "../database.ts";
 import { withoutErased } from "../erasure.ts";
 import type { DayReadings } from "../gateway/upload-store.ts";
 import { knownStream, streamsOf } from "../inventory/device-items.ts";
 import { countRefused, erasedIn } from "../inventory/erasing.ts";
 import type { Homes } from "../inventory/homes.ts";
 import { readingAt, type StreamReading } from "../series/block-codec.ts";
-import { blocksNumbered, putWhereKept, removeCompressed } from "../series/compressed-blocks.ts";
-import { recountDays } from "../series/counts.ts";
+import { blocksNumbered, removeFromBlocks } from "../series/blocks.ts";
 import { readingsAfter } from "../series/readings.ts";
 import { quoted, readingColumns } from "../series/series-columns.ts";
 import { placesOf, type StreamSeries } from "../series/streams.ts";
+import { recount } from "../series/totals.ts";
 import { refuseForeign } from "./batch-acceptance.ts";
 import { BatchRefused, type Repaired, type Sender } from "./central-store.ts";
 import { type HeldSource, holdSource, numbersOf, type OwnNumbers, sourceOf } from "./sources.ts";
@@ -126,19 +126,15 @@ function* take(
     stream[index] = row?.[0] ?? of.stream;
     order.push(index);
   }
-  const streams = [...new Set([of.stream, ...order.map((index) => stream[index] as number)])];
+  const astrayStreams = [...astray.values()].map(([key]) => key);
+  const streams = [
+    ...new Set([of.stream, ...order.map((index) => stream[index] as number), ...astrayStreams]),
+  ];
   yield* remove(table, gone);
-  const { homes, series, home, places } = table;
-  const rows = { series, home, columns, order: Uint32Array.from(order), stream, own };
-  yield* putWhereKept(rows, (key) => places.get(key));
-  // Whatever made the two differ may have left the counts wrong too.
-  const days = [...streams.map((changed) => [changed, of.day] as const), ...[...astray.values()].map(dayOf)];
-  yield* recountDays(homes, {
-    series,
-    home,
-    days: new Map(days.map((day) => [day.join(" "), day])).values(),
-    changed: order.length > 0,
-  });
+  const { homes, series, home } = table;
+  yield* putReadings({ series, home, columns, order: Uint32Array.from(order), stream, own });
+  // Whatever made the two differ may have left the totals wrong too.
+  yield* recount(homes, { series, home, streams, changed: order.length > 0 });
   return { added: order.length - gone.length, corrected: gone.length };
 }
 
@@ -150,7 +146,7 @@ function heldNumber(numbers: OwnNumbers, seq: number): number {
 
 /**
  * Readings of these own numbers that stand elsewhere: under another stamp, or under another stream of the home. Looks at everything,
- * because what moved them may have left the counts wrong.
+ * because what moved them may have left the totals wrong.
  */
 function* astrayOf({ homes, series, home, places }: Table, own: Float64Array): Work<Rows> {
   const found = new Map<number, Row>();
@@ -181,7 +177,7 @@ function* remove({ homes, series, home, places }: Table, rows: readonly Row[]): 
     const own = ofStream.map(([, , number]) => number);
     yield* change(text, stream, home, of.from_ms, of.before_ms, own);
     const place = places.get(stream);
-    if (place !== undefined) yield* removeCompressed(place, of, new Set(own));
+    if (place !== undefined) yield* removeFromBlocks(place, of, new Set(own));
   }
 }
 
@@ -200,7 +196,7 @@ function* tableOf(homes: Homes, series: SeriesName, sender: Pick<Sender, "home">
   const known = yield* placesOf(homes, { ...table, streams: heard.flat() });
   const places = heard.map(([stream]): [number, StreamSeries] => [
     stream,
-    known.get(stream) ?? { ...table, stream, sealed_before: 0 },
+    known.get(stream) ?? { ...table, stream, rows_from: 0 },
   ]);
   return { ...table, places: new Map(places) };
 }
@@ -218,10 +214,6 @@ function* heldOn({ places }: Table, stream: number, day: number): Work<Rows> {
     ...{ after: [day * day_ms, 0], before_ms: (day + 1) * day_ms, limit },
   });
   return new Map(found.map((reading) => [reading[1], [stream, ...reading]]));
-}
-
-function dayOf([stream, stamp_ms]: Row): readonly [stream: number, day: number] {
-  return [stream, Math.floor(stamp_ms / day_ms)];
 }
 
 function isSame([, stamp_ms, , ...values]: Row, columns: SeriesColumns, index: number): boolean {

@@ -17,8 +17,8 @@ import { numbersOf, sourceOf } from "./sources.ts";
 interface HeldSeries {
   readonly series: SeriesName;
   readonly stream: number;
-  /** See `RunPlace`. */
-  readonly sealed_before: number;
+  /** See `StreamSeries`. */
+  readonly rows_from: number;
   readonly device: BatchDevice;
 }
 
@@ -33,19 +33,19 @@ function* heldSeries(homes: Homes, home: number): Work<HeldSeries[]> {
     ),
   );
   const held = yield* rowsOf(
-    arrays<[stream: number, series: SeriesName, sealed_before: number]>(
-      "SELECT stream, series, sealed_before FROM totals WHERE stream = ANY ($1::bigint[]) AND home = $2 ORDER BY stream, series",
+    arrays<[stream: number, series: SeriesName, rows_from: number]>(
+      "SELECT stream, series, rows_from FROM totals WHERE stream = ANY ($1::bigint[]) AND home = $2 ORDER BY stream, series",
       rows.map(({ stream }) => stream),
       homes.of(home),
     ),
   );
   const devices = new Map(rows.map((row) => [row.stream, deviceOf(row)]));
-  return held.map(([stream, series, sealed_before]) => {
+  return held.map(([stream, series, rows_from]) => {
     // Of the kind of the readings, whatever the inventory has made of the item since.
     return {
       stream,
       series,
-      sealed_before,
+      rows_from,
       device: { ...(devices.get(stream) as BatchDevice), kind: seriesOf(series).kind },
     };
   });
@@ -117,12 +117,12 @@ export function* history(
   const full = Math.ceil(readings_max / Math.max(1, found.length)) + run_rows_least;
   const runs = found.map((run) => new HistoryStream(run, { full, homes, home: homes.of(home) }));
   // What is in rows alone is asked for at once.
-  const unsealed = runs.filter(({ place }) => place.sealed_before <= start[0]);
+  const unblocked = runs.filter(({ place }) => place.rows_from <= start[0]);
   const rows = yield* rowsOfAll<StreamReading[]>(
-    ...unsealed.map(({ place }) => rowsAfter(place, nextAfter(start, full))),
+    ...unblocked.map(({ place }) => rowsAfter(place, nextAfter(start, full))),
   );
-  for (const [index, run] of unsealed.entries()) run.take(rows[index] ?? []);
-  for (const run of runs) if (!unsealed.includes(run)) yield* run.read(start);
+  for (const [index, run] of unblocked.entries()) run.take(rows[index] ?? []);
+  for (const run of runs) if (!unblocked.includes(run)) yield* run.read(start);
   return yield* mergedBatch(runs, { epoch, first_seq: (after?.seq ?? 0) + 1, readings_max });
 }
 

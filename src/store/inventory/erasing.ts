@@ -1,10 +1,10 @@
 import type { Item } from "../../domain/records/item.ts";
 import { arrays, change, hold, objects, put, rowsOf, rowsOfAll, type Work } from "../database.ts";
 import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "../erasure.ts";
-import { removeCompressed } from "../series/compressed-blocks.ts";
-import { recount } from "../series/counts.ts";
+import { removeFromBlocks } from "../series/blocks.ts";
 import { seriesOfStream } from "../series/streams.ts";
 import type { Between } from "../series/time-spans.ts";
+import { recount } from "../series/totals.ts";
 import type { ErasureRequest } from "../store.ts";
 import {
   betweenOf,
@@ -120,12 +120,11 @@ function* removeReadings(
     const text = `DELETE FROM ${run.series} WHERE stream = $1 AND stamp >= $2 AND stamp < $3${homes.is("$4")}`;
     for (const of of times) {
       gone += yield* change(text, stream, of.from_ms, of.before_ms, run.home);
-      gone += yield* removeCompressed(run, of);
+      gone += yield* removeFromBlocks(run, of);
     }
     if (gone === 0) continue;
     removed += gone;
-    const [from_ms, before_ms] = [times[0]?.from_ms ?? 0, times.at(-1)?.before_ms ?? 0];
-    yield* recount(run, { from_ms, before_ms, changed: true });
+    yield* recount(homes, { series: run.series, home: run.home, streams: [stream], changed: true });
   }
   return removed;
 }
@@ -156,7 +155,7 @@ function* emptyHome(homes: Homes, home: number): Work<void> {
   );
   const empty = streams.filter(({ stream }) => !left.flat(2).includes(stream));
   const gone = empty.map(({ stream }) => stream);
-  for (const table of ["totals", "counts", "late", "sealed_readings"])
+  for (const table of ["totals", "late", "blocks"])
     yield* change(
       `DELETE FROM ${table} WHERE stream = ANY ($1::bigint[]) AND home = $2`,
       gone,

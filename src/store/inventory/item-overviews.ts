@@ -4,9 +4,9 @@ import { type Item, itemStatus } from "../../domain/records/item.ts";
 import type { SeriesName } from "../../domain/series.ts";
 import type { ItemHealth, UnplacedReadings } from "../central/central-store.ts";
 import { objects, reach, rowsOf, rowsOfAll, type Statement, type Work, withoutNulls } from "../database.ts";
+import { BlockLists, between } from "../series/block-lists.ts";
 import { cadenceOf, silence_least_ms } from "../series/coverage-intervals.ts";
 import { type LatestPlacement, overdueItems } from "../series/coverage-reads.ts";
-import { between } from "../series/ranks.ts";
 import { newestBetween } from "../series/readings.ts";
 import {
   type ItemSeriesRequest,
@@ -184,10 +184,11 @@ function* totalsOf(
 }
 
 function* partTotal(homes: Homes, of: ItemSeriesRequest): Work<SeriesTotal> {
+  const lists = new BlockLists();
   let count = 0;
   let newest_ms = 0;
   for (const run of yield* placedSeriesOf(homes, of)) {
-    count += yield* between(run, run.from_ms, run.before_ms);
+    count += yield* between(run, lists, run.from_ms, run.before_ms);
     newest_ms = Math.max(newest_ms, yield* newestBetween(run, run));
   }
   return { series: of.series, count, newest_ms };
@@ -245,13 +246,14 @@ export function* unplacedReadings(homes: Homes): Work<UnplacedReadings[]> {
   );
   const totals = Map.groupBy(held, ({ stream }) => stream);
   const strays = rows.flatMap((row) => (totals.get(row.stream) ?? []).map((total) => ({ ...row, ...total })));
+  const lists = new BlockLists();
   const found = new Map<string, UnplacedReadings>();
   for (const { home, item, record, series, total, newest_ms, lived } of strays) {
     let readings = total;
     // Most have never lived there.
     if (lived)
       for (const run of yield* placedSeriesOf(homes, { series, item, homes: [home] }))
-        readings -= yield* between(run, run.from_ms, run.before_ms);
+        readings -= yield* between(run, lists, run.from_ms, run.before_ms);
     if (readings === 0) continue;
     const name = `${home} ${item}`;
     const before = found.get(name) ?? { home, record: JSON.parse(record) as Item, readings: 0, newest_ms: 0 };

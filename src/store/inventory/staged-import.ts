@@ -9,7 +9,7 @@ import {
   type Unique,
 } from "../../domain/records/record-table.ts";
 import { arrays, change, firstOf, hold, objects, put, rowsOf, type Work } from "../database.ts";
-import { type Merge, mergeStreams } from "../series/stream-rewrites.ts";
+import { type Merge, mergeStreams } from "../series/merged-streams.ts";
 import type { Homes } from "./homes.ts";
 import { foundBy, type ItemNames, itemColumns, itemValues, lookupText, namesAside } from "./item-names.ts";
 import { movedItems, renewPlacements } from "./placements.ts";

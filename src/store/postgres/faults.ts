@@ -133,6 +133,12 @@ const faults: readonly KnownFault[] = [
     remedy: "name a database that is empty in the URL",
   },
   {
+    codes: /^(BLOCK_DAMAGED|XX00[12])$/,
+    what: "is damaged",
+    remedy:
+      "look into the log of PostgreSQL and at `dmesg` for errors of its disk, and restore the database from a backup; homes send again what that has not",
+  },
+  {
     codes: /^25006$/,
     what: "can only be read: it is a standby or set to be",
     remedy: "name the primary server in the URL",

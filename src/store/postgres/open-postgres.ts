@@ -44,7 +44,7 @@ export async function openPostgresCentral(options: {
     const homes = homesOnPostgres;
     const database = new PostgresDatabase(connections);
     const writer = new PostgresWriter(connections, database);
-    return centralStoreOn({ database, writer, homes, log, epoch: await database.read(epochOf) });
+    return centralStoreOn({ database, writer, homes, epoch: await database.read(epochOf) });
   } catch (thrown) {
     await connections.close();
     throw thrown;

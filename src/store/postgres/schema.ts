@@ -36,7 +36,7 @@ const typeOf = { INTEGER: "int8", REAL: "float8", TEXT: "text" } as const;
 
 /**
  * The tables of the series. Stamps are unix milliseconds, `seq` is the number here, `home` is who sent it; `clock` is a ClockQuality. A page
- * is one run of the index. Each night as many readings are sealed as come, and their room is to be there for those of the next.
+ * is one run of the index. As many rows go into blocks as come, and their room is to be there for the next.
  */
 export const seriesTables = forEverySeries((series) => {
   const columns = seriesColumns(series).map(
@@ -155,9 +155,8 @@ export const spreadByHome = [
     "sources",
     "batches",
     "totals",
-    "counts",
     "late",
-    "sealed_readings",
+    "blocks",
     "outages",
     "silences",
     "gaps",

@@ -1,33 +1,24 @@
 import type { SeriesName } from "../../domain/series.ts";
-import { objects, put, rowsOf, type Work } from "../database.ts";
+import { pick } from "../batch.ts";
+import { change, objects, put, putReadings, rowsOf, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
-import { putWhereKept } from "./compressed-blocks.ts";
-import {
-  type AddedReadings,
-  addTo,
-  bounds,
-  countedIn,
-  countSpans,
-  lateColumns,
-  nameOf,
-  noneOf,
-  type SeriesKey,
-} from "./counts.ts";
-import { keysFrom, type ReadingKey } from "./readings.ts";
+import { merged, orderOf, type ReadingColumns, readingsOf } from "./block-codec.ts";
+import { blockSizes } from "./block-sizes.ts";
+import { addToBlocks } from "./blocks.ts";
+import { rowsAfter } from "./readings.ts";
 import type { SeriesRows } from "./series-rows.ts";
 import type { StreamSeries } from "./streams.ts";
-import { widths_ms } from "./time-spans.ts";
+import { cutOf, lateColumns, moveToBlocks } from "./totals.ts";
 
 /**
- * Readings of a home that a transaction adds, for the counts that make `skip` cheap and the list of late readings: see ../README.md. Call `add` for each
- * reading that is put into a table, those of a stream in order of number, and `settle` once before the commit. The home is held. Where
- * readings may be sealed, `begin` comes first.
+ * Readings of a home that a transaction adds, for the totals, the blocks and the list of late readings: see ../README.md. Call `add` for each
+ * reading that is put into a table, those of a stream in order of number, or `put` for many; and `settle` once before the commit. The home is held.
  */
 export class Additions {
   readonly #homes: Homes;
   readonly #home: number;
-  readonly #runs = new Map<string, AddedReadings>();
-  #held: ReadonlyMap<string, Totals> | undefined;
+  readonly #added = new Map<string, AddedReadings>();
+  #totals: Map<string, Totals> | undefined;
 
   /** `home`: as the tables of readings have it. */
   constructor(homes: Homes, home: number) {
@@ -35,139 +26,148 @@ export class Additions {
     this.#home = home;
   }
 
-  /** Reads what is known of the streams that readings are to be put of. */
-  *begin(streams: readonly number[]): Work<void> {
-    this.#held = yield* totalsOf(streams, this.#home);
-  }
-
   add(series: SeriesName, stream: number, stamp_ms: number, number: number): void {
-    const { stamps_ms, numbers } = this.#run(series, stream);
+    const { stamps_ms, numbers } = this.#of(series, stream);
     stamps_ms.push(stamp_ms);
     numbers.push(number);
   }
 
-  addAll({ series, order, stream, own, columns }: SeriesRows): void {
-    let run: AddedReadings | undefined;
-    for (const index of order) {
-      const of = stream[index] as number;
-      if (run?.stream !== of) run = this.#run(series, of);
-      run.stamps_ms.push(columns.stamp_ms[index] as number);
-      run.numbers.push(own[index] as number);
-    }
+  /** Reads what is kept of the streams that readings are to be put of. */
+  *begin(streams: readonly number[]): Work<void> {
+    this.#totals = yield* totalsOf(streams, this.#home);
   }
 
-  /** Puts readings where their runs have them, and adds them. */
+  /** Puts readings of streams that `begin` was told of: where they come to more than may be rows, straight into blocks. */
   *put(rows: SeriesRows): Work<void> {
-    const { series } = rows;
-    const placeOf = (stream: number) => {
-      const totals = this.#held?.get(nameOf({ series, stream }));
-      return totals === undefined ? undefined : this.#placeOf(totals);
-    };
-    yield* putWhereKept(rows, placeOf, () => this.addAll(rows));
+    const { series, columns, order, stream, own } = rows;
+    const few: number[] = [];
+    for (const [of, indexes] of Map.groupBy(order, (index) => stream[index] as number)) {
+      const added = this.#of(series, of);
+      for (const index of indexes) {
+        added.stamps_ms.push(columns.stamp_ms[index] as number);
+        added.numbers.push(own[index] as number);
+      }
+      const totals = this.#totalsOf(added);
+      if (totals.total - totals.in_blocks + indexes.length <= blockSizes.rows_max) few.push(...indexes);
+      else yield* this.#putInBlocks(added, totals, pick({ ...columns, seq: own }, indexes));
+    }
+    yield* putReadings({ ...rows, order: Uint32Array.from(few) });
   }
 
   /** Forgets what was added since the last `settle`. */
   forget(): void {
-    this.#runs.clear();
-    this.#held = undefined;
+    this.#added.clear();
+    this.#totals = undefined;
   }
 
-  /** Writes the totals and counts that have changed, and the late readings. Rows are in their tables. */
+  /** Writes the totals that have changed, and the late readings. Rows are in their tables; where they are too many, they go into blocks. */
   *settle(): Work<void> {
-    if (this.#runs.size === 0) return;
-    const runs = [...this.#runs.values()];
-    const home = this.#home;
-    const held = this.#held ?? (yield* totalsOf([...new Set(runs.map(({ stream }) => stream))], home));
+    const added = [...this.#added.values()];
+    if (added.length === 0) return;
+    const streams = new Set(added.map(({ stream }) => stream));
+    this.#totals ??= yield* totalsOf([...streams], this.#home);
+    const late: LateRow[] = [];
+    const changed: Totals[] = [];
+    for (const one of added) {
+      const totals = this.#totalsOf(one);
+      late.push(...lateOf(one, totals.newest_stamp, this.#home));
+      const before = one.inserted ?? one.stamps_ms.filter((stamp_ms) => stamp_ms < totals.rows_from).length;
+      totals.inserted += before;
+      totals.total += one.numbers.length;
+      for (const stamp_ms of one.stamps_ms)
+        if (stamp_ms > totals.newest_stamp) totals.newest_stamp = stamp_ms;
+      for (const number of one.numbers) if (number > totals.newest_number) totals.newest_number = number;
+      const rows = totals.total - totals.in_blocks;
+      if (one.inserted === undefined && (before > 0 || rows > blockSizes.rows_max)) {
+        const { rows_from, moved } = yield* moveToBlocks(this.#placeOf(totals), { rows, late: before > 0 });
+        totals.rows_from = rows_from;
+        totals.in_blocks += moved;
+      }
+      changed.push(totals);
+    }
     this.forget();
-    const late = runs.flatMap((run) => lateOf(run, held.get(nameOf(run))?.newest_stamp ?? 0, home));
-    const taken = runs.map((run) => take(run, held.get(nameOf(run)) ?? totalsOfNone(run, home)));
-    yield* this.#emptyTails(taken);
-    const grown = yield* countedIn(
-      taken.map(({ counted }) => counted),
-      home,
-    );
     yield* put({
       put: "totals",
       columns: totalsColumns,
-      rows: taken.map(({ totals }) => totalsNames.map((name) => totals[name])),
+      rows: changed.map((totals) => totalsNames.map((name) => totals[name])),
       conflict: `ON CONFLICT (stream, series, home) DO UPDATE SET ${totalsChanges}`,
     });
     yield* put({ put: "late", columns: lateColumns, rows: late, conflict: "ON CONFLICT DO NOTHING" });
-    const totals = new Map(taken.map((one) => [nameOf(one.totals), one.totals]));
-    for (const span of grown) {
-      const { start_ms, level } = span;
-      const of = totals.get(nameOf(span)) as Totals;
-      const before_ms = Math.min(start_ms + (widths_ms[level] as number), of.tail_from);
-      yield* countSpans(this.#placeOf(of), { from_ms: start_ms, before_ms }, level + 1);
-    }
   }
 
-  /** Has tails that have grown too long counted in spans, but for the newest readings: one that comes a little late is still one of the tail. */
-  *#emptyTails(taken: readonly Taken[]): Work<void> {
-    const long = taken.filter(({ totals }) => totals.tail > tail_max);
-    const held = yield* keysFrom(
-      long.map(({ totals, before_number }) => {
-        return { run: this.#placeOf(totals), from_ms: totals.tail_from, last: before_number };
+  /** Puts the rows of a run and readings together into blocks, but for the newest of them. */
+  *#putInBlocks(added: AddedReadings, totals: Totals, readings: ReadingColumns): Work<void> {
+    const { homes, series, stream, home, rows_from } = this.#placeOf(totals);
+    const rows = yield* rowsOf(
+      rowsAfter(this.#placeOf(totals), {
+        ...{ after: [rows_from, 0], before_ms: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER },
       }),
     );
-    for (const [place, { totals, counted, tail }] of long.entries()) {
-      const added = tail.stamps_ms.map((stamp_ms, index): ReadingKey => {
-        return [stamp_ms, tail.numbers[index] as number];
-      });
-      const all = [...(held[place] ?? []), ...added];
-      const newest = all.map(([stamp_ms]) => stamp_ms).sort((one, other) => other - one);
-      const cut = newest[tail_least - 1] as number;
-      // Where more than a tail may have are of one millisecond, none of them stays.
-      const tail_from = newest[tail_max] === cut ? totals.newest_stamp + 1 : cut;
-      const kept = noneOf(totals);
-      for (const [stamp_ms, number] of all) addTo(stamp_ms < tail_from ? counted : kept, stamp_ms, number);
-      const [tail_min = 0] = bounds(kept.numbers);
-      Object.assign(totals, { tail: kept.numbers.length, tail_from, tail_min });
-    }
+    yield* change(`DELETE FROM ${series} WHERE stream = $1${homes.is("$2")}`, stream, home);
+    const all =
+      rows.length > 0 ? merged(readingsOf(series, rows), readings) : pick(readings, orderOf(readings));
+    const { stamp_ms } = all;
+    totals.rows_from = Math.max(rows_from, cutOf(stamp_ms.toReversed()));
+    const [older, newer] = [[] as number[], [] as number[]];
+    for (const [index, stamp] of stamp_ms.entries()) (stamp < totals.rows_from ? older : newer).push(index);
+    added.inserted = added.stamps_ms.filter((stamp) => stamp < rows_from).length;
+    totals.in_blocks += older.length;
+    yield* addToBlocks(this.#placeOf(totals), pick(all, older));
+    const kept = pick(all, newer);
+    yield* putReadings({
+      ...{ series, home, own: kept.seq, columns: { ...kept, device: new Float64Array(newer.length) } },
+      order: Uint32Array.from(newer.keys()),
+      stream: new Float64Array(newer.length).fill(stream),
+    });
   }
 
-  #placeOf({ series, stream, home, sealed_before }: Totals): StreamSeries {
-    return { homes: this.#homes, series, stream, home, sealed_before };
+  #placeOf({ series, stream, home, rows_from }: Totals): StreamSeries {
+    return { homes: this.#homes, series, stream, home, rows_from };
   }
 
-  #run(series: SeriesName, stream: number): AddedReadings {
-    const name = nameOf({ series, stream });
-    let run = this.#runs.get(name);
-    if (run === undefined) {
-      run = noneOf({ series, stream });
-      this.#runs.set(name, run);
-    }
-    return run;
+  #totalsOf({ series, stream }: AddedReadings): Totals {
+    const name = `${series} ${stream}`;
+    const known = this.#totals?.get(name) ?? { series, stream, home: this.#home, ...nothing };
+    this.#totals?.set(name, known);
+    return known;
+  }
+
+  #of(series: SeriesName, stream: number): AddedReadings {
+    const name = `${series} ${stream}`;
+    const known = this.#added.get(name) ?? { series, stream, stamps_ms: [], numbers: [] };
+    this.#added.set(name, known);
+    return known;
   }
 }
 
-interface Totals extends SeriesKey {
+/** Readings of a series of a stream, in order of number. */
+interface AddedReadings {
+  readonly series: SeriesName;
+  readonly stream: number;
+  readonly stamps_ms: number[];
+  readonly numbers: number[];
+  /** How many of them fell among blocks, once they have been put there. */
+  inserted?: number;
+}
+
+interface Totals {
+  readonly series: SeriesName;
+  readonly stream: number;
   readonly home: number;
   total: number;
   newest_number: number;
   newest_stamp: number;
-  /** Readings from the stamp `tail_from` on, which no span counts, and the lowest of their numbers. */
-  tail: number;
-  tail_from: number;
-  tail_min: number;
-  /** Written by who seals, and never here. */
-  readonly sealed_before: number;
+  in_blocks: number;
+  inserted: number;
+  rows_from: number;
 }
 
-/** Totals with what came, of which some lies below the tail. */
-interface Taken {
-  readonly totals: Totals;
-  readonly tail: AddedReadings;
-  readonly counted: AddedReadings;
-  /** The newest number before. */
-  readonly before_number: number;
-}
+const nothing = { total: 0, newest_number: 0, newest_stamp: 0, in_blocks: 0, inserted: 0, rows_from: 0 };
 
 function* totalsOf(streams: readonly number[], home: number): Work<Map<string, Totals>> {
-  const text = `SELECT ${totalsNames.join(", ")}, sealed_before FROM totals
-    WHERE stream = ANY ($1::bigint[]) AND home = $2`;
+  const text = `SELECT ${totalsNames.join(", ")} FROM totals WHERE stream = ANY ($1::bigint[]) AND home = $2`;
   const rows = yield* rowsOf(objects<Totals>(text, streams, home));
-  return new Map(rows.map((row) => [nameOf(row), row]));
+  return new Map(rows.map((row) => [`${row.series} ${row.stream}`, row]));
 }
 
 /** Those that came after one with a higher stamp; `newest_ms`: of those before. */
@@ -185,28 +185,6 @@ function lateOf(
   return late;
 }
 
-function take(run: AddedReadings, totals: Totals): Taken {
-  const [tail, counted] = [noneOf(run), noneOf(run)];
-  const before_number = totals.newest_number;
-  for (const [index, stamp_ms] of run.stamps_ms.entries()) {
-    const number = run.numbers[index] as number;
-    addTo(stamp_ms < totals.tail_from ? counted : tail, stamp_ms, number);
-    if (stamp_ms > totals.newest_stamp) totals.newest_stamp = stamp_ms;
-    if (number > totals.newest_number) totals.newest_number = number;
-  }
-  totals.total += run.numbers.length;
-  if (tail.numbers.length > 0) {
-    totals.tail_min = totals.tail === 0 ? (tail.numbers[0] as number) : totals.tail_min;
-    totals.tail += tail.numbers.length;
-  }
-  return { totals, tail, counted, before_number };
-}
-
-function totalsOfNone({ series, stream }: SeriesKey, home: number): Totals {
-  const nothing = { total: 0, newest_number: 0, newest_stamp: 0, tail: 0, tail_from: 0, tail_min: 0 };
-  return { stream, series, home, ...nothing, sealed_before: 0 };
-}
-
 const totalsColumns = {
   stream: "bigint",
   series: "text",
@@ -214,9 +192,9 @@ const totalsColumns = {
   total: "bigint",
   newest_number: "bigint",
   newest_stamp: "bigint",
-  tail: "bigint",
-  tail_from: "bigint",
-  tail_min: "bigint",
+  in_blocks: "bigint",
+  inserted: "bigint",
+  rows_from: "bigint",
 } as const;
 const totalsNames = Object.keys(totalsColumns) as (keyof typeof totalsColumns)[];
 const totalsChanges = totalsNames
@@ -224,8 +202,3 @@ const totalsChanges = totalsNames
   .map((name) => `${name} = excluded.${name}`)
   .join(", ");
 type LateRow = [stream: number, series: string, seq: number, home: number, stamp_ms: number];
-
-/** Readings in a tail: a commit of a reading is one row of totals, until there are more. */
-const tail_max = 1_000;
-/** Readings that a tail is cut to. */
-const tail_least = 100;

@@ -28,8 +28,21 @@ export function encodeBlock(series: SeriesName, { stamp_ms, seq, values }: Readi
   });
 }
 
-/** Readings of the bytes of `encodeBlock`. @throws where these were damaged */
+/** A block whose bytes are not those that were written. */
+export class BlockDamaged extends Error {
+  readonly code = "BLOCK_DAMAGED";
+}
+
+/** Readings of the bytes of `encodeBlock`. @throws BlockDamaged where these were damaged */
 export function decodeBlock(series: SeriesName, bytes: Uint8Array): ReadingColumns {
+  try {
+    return decode(series, bytes);
+  } catch (thrown) {
+    throw new BlockDamaged(`a block of ${series} is damaged`, { cause: thrown });
+  }
+}
+
+function decode(series: SeriesName, bytes: Uint8Array): ReadingColumns {
   const text = zstdDecompressSync(bytes).toString("utf8");
   const [stamps, numbers, ...written] = JSON.parse(text) as [number[], number[], ...Value[][]];
   return {

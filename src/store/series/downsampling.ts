@@ -4,13 +4,13 @@ import { arrays, type Database, firstOf, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
 import { type Downsampled, type DownsampledRequest, steps_max } from "../store.ts";
 import { type ReadingColumns, within } from "./block-codec.ts";
-import { BlockReader } from "./compressed-blocks.ts";
+import { BlockReader } from "./blocks.ts";
 import type { ReadingKey } from "./readings.ts";
 import { quoted, type SeriesColumn, valueColumns } from "./series-columns.ts";
 import { type PlacedSeries, placedSeriesOf } from "./streams.ts";
 
 /**
- * See `Store.thinned`. Readings are read in columns, from old to new, in parts between which others are served and events are stamped: ../README.md has what
+ * See `Store.downsampled`. Readings are read in columns, from old to new, in parts between which others are served and events are stamped: ../README.md has what
  * was measured beside it.
  *
  * @throws RangeError where the request is none that can be answered
@@ -129,7 +129,7 @@ function* partAfter(homes: Homes, request: DownsampledRequest, after: ReadingKey
     const from: ReadingKey = run.from_ms > after[0] ? [run.from_ms, 0] : after;
     const before_ms = Math.min(request.before_ms, run.before_ms);
     if (before_ms <= from[0]) continue;
-    for (const kind of [sealedAfter, rowsAfter]) {
+    for (const kind of [blocksAfter, rowsAfter]) {
       const part: Part = yield* kind(run, request, { after: from, before_ms, limit: part_readings - read });
       columns.push(...part.columns);
       read += part.read;
@@ -146,8 +146,8 @@ interface Asked {
   readonly limit: number;
 }
 
-/** The sealed ones of a run, whole blocks of them. */
-function* sealedAfter(
+/** Those of a run that are in blocks, whole blocks of them. */
+function* blocksAfter(
   run: PlacedSeries,
   request: DownsampledRequest,
   { after, before_ms, limit }: Asked,
@@ -198,9 +198,9 @@ function* rowsAfter(
   request: DownsampledRequest,
   { after, before_ms, limit }: Asked,
 ): Work<Part> {
-  const { homes, series, stream, home, sealed_before } = run;
+  const { homes, series, stream, home, rows_from } = run;
   const { field, only, from_ms, step_ms } = request;
-  if (before_ms <= sealed_before) return { columns: [], read: 0 };
+  if (before_ms <= rows_from) return { columns: [], read: 0 };
   const bounds = [stream, home, ...after, before_ms, limit, from_ms, step_ms];
   const given = only === undefined ? bounds : [...bounds, only.value];
   const row = yield* firstOf(arrays<PartRow>(partSql(homes, series, field, only?.field), ...given));

@@ -16,7 +16,7 @@ import type {
   SeriesRecord,
 } from "../store.ts";
 import type { StreamReading } from "./block-codec.ts";
-import { eachCompressed } from "./compressed-blocks.ts";
+import { eachInBlocks } from "./blocks.ts";
 import { type ReadingKey, readingsAfter } from "./readings.ts";
 import { quoted } from "./series-columns.ts";
 import { ofStreamSeries, type PlacedSeries, placedSeriesOf } from "./streams.ts";
@@ -152,11 +152,11 @@ function* arrivalsOf(
   const late = yield* rowsOf(
     arrays<ArrivalRow>(lateSql(homes, series), stream, home, after.seq, from_ms, before_ms, limit),
   );
-  late.push(...(yield* sealedLate(run, { from_ms, before_ms }, after.seq, limit)));
+  late.push(...(yield* lateInBlocks(run, { from_ms, before_ms }, after.seq, limit)));
   late.sort(([one], [other]) => one - other);
   // Late readings that the walk has passed have stamps below the position's: where no others follow, there is nothing to leave out.
   const lateFollow = late.length > 0;
-  const inOrder = yield* sealedInOrder(run, { after, before_ms, limit, lateFollow });
+  const inOrder = yield* inOrderInBlocks(run, { after, before_ms, limit, lateFollow });
   if (inOrder.length < limit) {
     const text = inOrderSql(homes, series, lateFollow);
     const given = [stream, home, after.stamp_ms, after.seq, before_ms, limit - inOrder.length];
@@ -183,10 +183,10 @@ export function lateSql(homes: Homes, series: SeriesName): string {
     JOIN ${series} AS reading ON reading.stream = listed.stream AND reading.stamp = listed.stamp AND reading.seq = listed.seq${homes.is("$2", "reading")}`;
 }
 
-/** The late readings among the sealed: those of the first `limit` late ones that follow a number, in any order. */
-function* sealedLate(run: PlacedSeries, of: Between, after: number, limit: number): Work<ArrivalRow[]> {
-  const { series, stream, home, sealed_before } = run;
-  if (sealed_before <= of.from_ms) return [];
+/** The late readings in blocks: those of the first `limit` late ones that follow a number, in any order. */
+function* lateInBlocks(run: PlacedSeries, of: Between, after: number, limit: number): Work<ArrivalRow[]> {
+  const { series, stream, home, rows_from } = run;
+  if (rows_from <= of.from_ms) return [];
   const listed = yield* rowsOf(
     arrays<[seq: number, stamp_ms: number]>(
       `SELECT seq, stamp FROM late WHERE ${ofStreamSeries} AND seq > $4 AND stamp >= $5 AND stamp < $6
@@ -194,12 +194,12 @@ function* sealedLate(run: PlacedSeries, of: Between, after: number, limit: numbe
       ...[stream, series, home, after, of.from_ms, of.before_ms, limit],
     ),
   );
-  const sealed = listed.filter(([, stamp_ms]) => stamp_ms < sealed_before);
-  const wanted = new Set(sealed.map(([seq]) => seq));
+  const inBlocks = listed.filter(([, stamp_ms]) => stamp_ms < rows_from);
+  const wanted = new Set(inBlocks.map(([seq]) => seq));
   const found: ArrivalRow[] = [];
   // Day by day, so that those which lie together are found together.
-  for (const days of joinedTimes(sealed.map(([, stamp_ms]) => dayWith(stamp_ms))))
-    yield* eachCompressed(run, days, 1, (reading) => {
+  for (const days of joinedTimes(inBlocks.map(([, stamp_ms]) => dayWith(stamp_ms))))
+    yield* eachInBlocks(run, days, 1, (reading) => {
       if (wanted.has(reading[1])) found.push(arrivalOf(series, reading));
       return true;
     });
@@ -211,14 +211,14 @@ function dayWith(stamp_ms: number): Between {
   return { from_ms, before_ms: from_ms + day_ms };
 }
 
-/** The sealed readings that came in order of time after a position: `limit` at least, or all there are. */
-function* sealedInOrder(
+/** The readings in blocks that came in order of time after a position: `limit` at least, or all there are. */
+function* inOrderInBlocks(
   run: PlacedSeries,
   of: { after: PlacementPosition; before_ms: number; limit: number; lateFollow: boolean },
 ): Work<ArrivalRow[]> {
-  const { series, stream, home, sealed_before } = run;
+  const { series, stream, home, rows_from } = run;
   const { after, limit, lateFollow } = of;
-  const before_ms = Math.min(of.before_ms, sealed_before);
+  const before_ms = Math.min(of.before_ms, rows_from);
   const text = `SELECT seq FROM late WHERE ${ofStreamSeries} AND seq = ANY ($4::bigint[])`;
   const found: ArrivalRow[] = [];
   let at: ReadingKey = [after.stamp_ms, after.seq];

@@ -4,28 +4,28 @@ import { arrays, firstOf, objects, rowsOf, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
 import type { Marked, Page, PageRequest, PageStart, Precision, SeriesRecord } from "../store.ts";
 import { type ReadingColumns, within } from "./block-codec.ts";
-import { BlockReader } from "./compressed-blocks.ts";
-import { below, between, near, type SpanMemory } from "./ranks.ts";
+import { type BlockLists, between, pastInBlocks } from "./block-lists.ts";
+import { BlockReader } from "./blocks.ts";
 import { numberedBetween } from "./readings.ts";
 import { forEverySeries, quoted } from "./series-columns.ts";
-import { type PlacedSeries, placedSeriesOf, type StreamSeries, versionOf } from "./streams.ts";
+import { changesOf, type PlacedSeries, placedSeriesOf, type StreamSeries } from "./streams.ts";
 import type { Between } from "./time-spans.ts";
 
 /** A page of a series: how `skip` is found by counts and why `through` is needed is told in ../README.md. To be read at one moment. */
-export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): Work<Page> {
-  return yield* pageOf(yield* placedSeriesOf(homes, request), memory, request);
+export function* page(homes: Homes, lists: BlockLists, request: PageRequest): Work<Page> {
+  return yield* pageOf(yield* placedSeriesOf(homes, request), lists, request);
 }
 
 /** See `Store.markedPage`. To be read at one moment. */
 export function* markedPage<Kept>(
-  { homes, memory, epoch }: { homes: Homes; memory: SpanMemory; epoch: string },
+  { homes, lists, epoch }: { homes: Homes; lists: BlockLists; epoch: string },
   request: PageRequest,
   keptAs: (mark: string) => Kept | undefined,
 ): Work<Marked<{ readonly page: Page }, Kept>> {
   const runs = yield* placedSeriesOf(homes, request);
   const mark = markOf(runs, epoch, request);
   const kept = keptAs(mark);
-  return kept === undefined ? { mark, page: yield* pageOf(runs, memory, request) } : { mark, kept };
+  return kept === undefined ? { mark, page: yield* pageOf(runs, lists, request) } : { mark, kept };
 }
 
 /** See `Store.pageMark`. */
@@ -33,7 +33,7 @@ export function* pageMark(homes: Homes, epoch: string, request: PageRequest): Wo
   return markOf(yield* placedSeriesOf(homes, request), epoch, request);
 }
 
-function* pageOf(latestFirst: readonly PlacedSeries[], memory: SpanMemory, request: PageRequest): Work<Page> {
+function* pageOf(latestFirst: readonly PlacedSeries[], lists: BlockLists, request: PageRequest): Work<Page> {
   const { skip, limit, through } = request;
   const { step, bound_ms } = startOf(request);
   if (through !== undefined && bound_ms % 1000 !== 0) {
@@ -46,12 +46,12 @@ function* pageOf(latestFirst: readonly PlacedSeries[], memory: SpanMemory, reque
     const window = windowOf(run, request);
     if (window.from_ms >= window.before_ms) continue;
     // What has been passed over in one stay need not be in the next.
-    const shown = passed < skip && runs.length > 1 ? yield* shownIn(run, window, request) : undefined;
+    const shown = passed < skip && runs.length > 1 ? yield* shownIn(run, lists, window, request) : undefined;
     if (shown !== undefined && passed + shown <= skip) {
       passed += shown;
       continue;
     }
-    const more = yield* partOf(run, memory, request, {
+    const more = yield* partOf(run, lists, request, {
       ...window,
       skip: skip - passed,
       limit: limit + 1 - records.length,
@@ -62,18 +62,19 @@ function* pageOf(latestFirst: readonly PlacedSeries[], memory: SpanMemory, reque
   }
   if (records.length <= limit) return { records };
   records.pop();
-  return { records, next: yield* nextStart(runs, request, records) };
+  return { records, next: yield* nextStart(runs, lists, request, records) };
 }
 
 /**
- * The identity of a page: the request, and counts that rise when the page changes. All readings but the tail are counted in spans, and a change of
- * those raises the version of the run. So a window that ends before the tail changes only with the version; a reading in the tail raises the total.
+ * The identity of a page: the request, and counts that rise when the page changes. A window of blocks alone changes only when readings come between those that
+ * are there, or are changed or removed; in a window that reaches into the rows each reading that comes raises the total.
  */
 function markOf(runs: readonly PlacedSeries[], epoch: string, request: PageRequest): string {
   const { series, item, from_ms = 0, before_ms, skip, limit, through = "", oldestFirst, precision } = request;
   const marks = runs.map((run) => {
-    const tail = before_ms > run.tail_from ? run.total : "";
-    return `${versionOf(run)} ${tail}`;
+    const until = run.before_ms === Number.MAX_SAFE_INTEGER ? "" : run.before_ms;
+    const total = before_ms > Math.min(run.rows_from, run.newest_stamp) ? run.total : "";
+    return `${run.stream} ${run.from_ms} ${until} ${changesOf(run)} ${total}`;
   });
   // However far above the newest reading a window ends, it is the same window.
   const everything = through === "" && runs.every(({ newest_stamp }) => before_ms > newest_stamp);
@@ -105,10 +106,11 @@ function windowOf(run: PlacedSeries, request: PageRequest): Window {
 /** How many readings a walk shows of a run. */
 function* shownIn(
   run: PlacedSeries,
+  lists: BlockLists,
   { from_ms, before_ms, second }: Window,
   { through }: PageRequest,
 ): Work<number> {
-  const all = yield* between(run, from_ms, before_ms);
+  const all = yield* between(run, lists, from_ms, before_ms);
   if (through === undefined) return all;
   return (
     all - (yield* numberedBetween(run, { ...second, first: through + 1, last: Number.MAX_SAFE_INTEGER }))
@@ -123,41 +125,23 @@ interface Part extends Window {
 
 function* partOf(
   run: PlacedSeries,
-  memory: SpanMemory,
+  lists: BlockLists,
   request: PageRequest,
   part: Part,
 ): Work<SeriesRecord[]> {
   const { precision, through } = request;
   const { step } = startOf(request);
   const { skip, second } = part;
-  const hasSecond = through !== undefined && second.from_ms < second.before_ms;
-  if (!hasSecond) {
-    return yield* skip <= offset_max ? plain(run, request, part) : far(run, memory, request, part);
-  }
+  const within: RecordsAsked = { ...part, precision, second: undefined };
+  if (through === undefined || second.from_ms >= second.before_ms)
+    return yield* recordsOf(run, lists, within, step);
   if (skip > offset_max) {
     const counted = yield* numberedBetween(run, { ...second, first: 0, last: through });
     const rest = step < 0 ? { before_ms: second.from_ms } : { from_ms: second.before_ms };
-    if (skip >= counted) return yield* far(run, memory, request, { ...part, ...rest, skip: skip - counted });
+    if (skip >= counted)
+      return yield* recordsOf(run, lists, { ...within, ...rest, skip: skip - counted }, step);
   }
-  return yield* recordsOf(run, { ...part, precision, second: { ...second, last: through } }, step);
-}
-
-/** Records after passing over `skip`: the counts lead near the first, an offset to it. */
-function* far(run: PlacedSeries, memory: SpanMemory, request: PageRequest, part: Part): Work<SeriesRecord[]> {
-  const { step } = startOf(request);
-  const bound_ms = step < 0 ? part.before_ms : part.from_ms;
-  const lower = yield* below(run, bound_ms);
-  const wanted = (step > 0 ? run.total - lower : lower) - part.skip;
-  if (wanted <= 0) return [];
-  const { stamp_ms, ahead } = yield* near(run, memory, wanted, step);
-  if ((stamp_ms - bound_ms) * step <= 0) return yield* plain(run, request, part);
-  const from = step < 0 ? { before_ms: stamp_ms } : { from_ms: stamp_ms };
-  return yield* plain(run, request, { ...part, ...from, skip: ahead - wanted });
-}
-
-function plain(run: PlacedSeries, request: PageRequest, part: Part): Work<SeriesRecord[]> {
-  const { second: _, ...rest } = part;
-  return recordsOf(run, { ...rest, precision: request.precision }, startOf(request).step);
+  return yield* recordsOf(run, lists, { ...within, second: { ...second, last: through } }, step);
 }
 
 /**
@@ -166,6 +150,7 @@ function plain(run: PlacedSeries, request: PageRequest, part: Part): Work<Series
  */
 function* nextStart(
   runs: readonly PlacedSeries[],
+  lists: BlockLists,
   request: PageRequest,
   records: readonly SeriesRecord[],
 ): Work<PageStart> {
@@ -185,7 +170,8 @@ function* nextStart(
   const newer = { first: (through ?? 0) + 1, last: Number.MAX_SAFE_INTEGER };
   let outside = 0;
   for (const one of runs) {
-    outside += sign * (yield* between(one, Math.min(bound_ms, start_ms), Math.max(bound_ms, start_ms)));
+    outside +=
+      sign * (yield* between(one, lists, Math.min(bound_ms, start_ms), Math.max(bound_ms, start_ms)));
     if (through !== undefined)
       outside -= yield* numberedBetween(one, { ...windowOf(one, request).second, ...newer });
   }
@@ -210,7 +196,7 @@ function startOf({ oldestFirst, from_ms = 0, before_ms }: PageRequest): { step: 
   return oldestFirst ? { step: 1, bound_ms: from_ms } : { step: -1, bound_ms: before_ms };
 }
 
-/** Up to here the database passes over readings by itself: no dearer than an undivided span of them. */
+/** Up to here readings are passed over one by one: no more than a block has. */
 const offset_max = 1_000;
 
 /** Some records of a run, in one direction of time. */
@@ -219,29 +205,37 @@ interface RecordsAsked extends Between {
   readonly skip: number;
   readonly limit: number;
   /** In this second (its end not included) only numbers up to `last` count. */
-  readonly second?: Between & { readonly last: number };
+  readonly second?: (Between & { readonly last: number }) | undefined;
 }
 
 /** Records as they are served, stamp first, then the fields: newest first where `step` is -1, oldest first where it is 1. */
-export function* recordsOf(run: StreamSeries, asked: RecordsAsked, step: 1 | -1): Work<SeriesRecord[]> {
+export function* recordsOf(
+  run: PlacedSeries,
+  lists: BlockLists,
+  asked: RecordsAsked,
+  step: 1 | -1,
+): Work<SeriesRecord[]> {
   const { from_ms, before_ms, skip, limit } = asked;
-  const { sealed_before } = run;
-  if (sealed_before <= from_ms) return yield* rowRecords(run, asked, step);
-  const sealed = { ...asked, before_ms: Math.min(before_ms, sealed_before) };
-  if (before_ms <= sealed_before) return (yield* sealedRecords(run, sealed, step)).records;
-  const unsealed = { ...asked, from_ms: sealed_before };
+  const { rows_from } = run;
+  if (rows_from <= from_ms) return yield* rowRecords(run, asked, step);
+  const older = { ...asked, before_ms: Math.min(before_ms, rows_from) };
+  if (before_ms <= rows_from) return (yield* blockRecords(run, lists, older, step)).records;
+  const newer = { ...asked, from_ms: rows_from };
   if (step > 0) {
-    const { records, passed } = yield* sealedRecords(run, sealed, step);
+    const { records, passed } = yield* blockRecords(run, lists, older, step);
     if (records.length === limit) return records;
     const rest = { skip: skip - passed, limit: limit - records.length };
-    return [...records, ...(yield* rowRecords(run, { ...unsealed, ...rest }, step))];
+    return [...records, ...(yield* rowRecords(run, { ...newer, ...rest }, step))];
   }
-  const records = yield* rowRecords(run, unsealed, step);
+  const rows = run.total - run.in_blocks;
+  const past = before_ms > run.newest_stamp && asked.second === undefined && skip >= rows;
+  const records = past ? [] : yield* rowRecords(run, newer, step);
   if (records.length === limit) return records;
   // Where nothing came, all there was has been passed over: no more than `skip`.
-  const passed = records.length > 0 || skip === 0 ? skip : yield* countRows(run, unsealed);
+  const none = past ? rows : undefined;
+  const passed = records.length > 0 || skip === 0 ? skip : (none ?? (yield* countAsked(run, newer)));
   const rest = { skip: skip - passed, limit: limit - records.length };
-  return [...records, ...(yield* sealedRecords(run, { ...sealed, ...rest }, step)).records];
+  return [...records, ...(yield* blockRecords(run, lists, { ...older, ...rest }, step)).records];
 }
 
 /** The database makes the objects and divides the stamps, which is faster than any way through rows. */
@@ -272,7 +266,7 @@ function pageSql(series: SeriesName, stamp: string) {
   };
 }
 
-function* countRows({ homes, series, stream, home }: StreamSeries, asked: RecordsAsked): Work<number> {
+function* countAsked({ homes, series, stream, home }: StreamSeries, asked: RecordsAsked): Work<number> {
   const [condition, given] = conditionOf(asked);
   const text = `SELECT count(*) FROM ${series} WHERE stream = $1${homes.is("$2")} AND ${condition}`;
   const row = yield* firstOf(arrays<[number]>(text, stream, home, ...given));
@@ -289,19 +283,25 @@ function conditionOf({ from_ms, before_ms, second }: RecordsAsked): [condition: 
   ];
 }
 
-/** Sealed records, and how many were passed over before them. */
-function* sealedRecords(
-  run: StreamSeries,
+/** Records of readings in blocks, and how many were passed over before them. */
+function* blockRecords(
+  run: PlacedSeries,
+  lists: BlockLists,
   asked: RecordsAsked,
   step: 1 | -1,
 ): Work<{ records: SeriesRecord[]; passed: number }> {
-  const { from_ms, before_ms, skip, limit, second } = asked;
+  const { from_ms, before_ms, limit, second } = asked;
+  const far = second === undefined && asked.skip > offset_max;
+  const past = far ? yield* pastInBlocks(run, lists, asked, step) : undefined;
+  if (past !== undefined && "passed" in past) return { records: [], passed: past.passed };
   const record = recordMaker(run.series, asked.precision);
   const records: SeriesRecord[] = [];
+  const skip = far ? 0 : asked.skip;
   let passed = 0;
-  const walk = new BlockReader(run, asked, step);
+  let first = past?.index;
+  const reader = new BlockReader(run, asked, step, past?.first);
   while (records.length < limit) {
-    const block = yield* walk.next();
+    const block = yield* reader.next();
     if (block === undefined) break;
     const isWhole = second === undefined && block.stamp >= from_ms && block.last_stamp < before_ms;
     if (isWhole && passed + block.count <= skip) {
@@ -310,14 +310,15 @@ function* sealedRecords(
     }
     const readings = block.readings();
     const [start, end] = within(readings, from_ms, before_ms);
-    for (let place = 0; place < end - start && records.length < limit; place += 1) {
-      const index = step > 0 ? start + place : end - 1 - place;
+    first ??= step > 0 ? start : end - 1;
+    for (let index = first; index >= start && index < end && records.length < limit; index += step) {
       if (!counts(readings, index, second)) continue;
       if (passed < skip) passed += 1;
       else records.push(record(readings, index));
     }
+    first = undefined;
   }
-  return { records, passed };
+  return { records, passed: far ? asked.skip : passed };
 }
 
 function counts({ stamp_ms, seq }: ReadingColumns, index: number, second: RecordsAsked["second"]): boolean {

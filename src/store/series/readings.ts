@@ -1,16 +1,16 @@
 import { day_ms } from "../../base/time.ts";
 import type { SeriesName } from "../../domain/series.ts";
 import { readingDigest, SetDigest } from "../batch.ts";
-import { arrays, type Database, firstOf, rowsOf, rowsOfAll, type Statement, type Work } from "../database.ts";
+import { arrays, type Database, firstOf, rowsOf, type Statement, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
-import type { StreamReading } from "./block-codec.ts";
-import { BlockReader, eachCompressed } from "./compressed-blocks.ts";
+import { type StreamReading, within } from "./block-codec.ts";
+import { BlockReader, eachInBlocks } from "./blocks.ts";
 import { forEverySeries, quoted, valueColumns } from "./series-columns.ts";
 import { placesOf, rowsBetween, type StreamSeries } from "./streams.ts";
-import { type Between, spanStart } from "./time-spans.ts";
+import type { Between } from "./time-spans.ts";
 
 /*
- * Readings of a run, sealed ones and rows as one: those below `sealed_before` are sealed, all others are rows, so that every stretch of time is at most
+ * Readings of a run, those in blocks and rows as one: those below `rows_from` are in blocks, all others are rows, so that every stretch of time is at most
  * two parts that follow each other. To be read at one moment, in which the run was read too.
  */
 
@@ -25,16 +25,32 @@ export function* readingsAfter(
   const found: StreamReading[] = [];
   const [stamp_ms, number] = after;
   if (limit > 0)
-    yield* eachCompressed(run, { from_ms: stamp_ms, before_ms }, 1, (reading) => {
+    yield* eachInBlocks(run, { from_ms: stamp_ms, before_ms }, 1, (reading) => {
       if (reading[0] > stamp_ms || reading[1] > number) found.push(reading);
       return found.length < limit;
     });
-  if (found.length >= limit || before_ms <= run.sealed_before) return found;
+  if (found.length >= limit || before_ms <= run.rows_from) return found;
   const rows = yield* rowsOf(rowsAfter(run, { after, before_ms, limit: limit - found.length }));
   return found.length === 0 ? rows : found.concat(rows);
 }
 
-/** The same of rows alone: for runs of which nothing after that place is sealed. */
+/** Calls `take` for the readings of a stretch of time, in order of stamp and number. */
+export function* eachReading(
+  run: StreamSeries,
+  { from_ms, before_ms }: Between,
+  take: (reading: StreamReading) => void,
+): Work<void> {
+  let after: ReadingKey = [from_ms, 0];
+  for (;;) {
+    const part = yield* readingsAfter(run, { after, before_ms, limit: rows_max });
+    for (const reading of part) take(reading);
+    const last = part.at(-1);
+    if (last === undefined || part.length < rows_max) return;
+    after = [last[0], last[1]];
+  }
+}
+
+/** Rows after a reading, in order of stamp and number: all readings of runs of which nothing after that place is in blocks. */
 export function rowsAfter(
   { homes, series, stream, home }: StreamSeries,
   { after, before_ms, limit }: { after: ReadingKey; before_ms: number; limit: number },
@@ -49,19 +65,24 @@ const afterTexts = forEverySeries((series) => {
     WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) AND stamp < $5 ORDER BY stamp, seq LIMIT $6`;
 });
 
-/** How many readings a stretch of time has. */
-export function* countBetween(run: StreamSeries, { from_ms, before_ms }: Between): Work<number> {
+/** How many readings a stretch of time has: to be asked where no placement is, else see block-lists.ts. */
+export function* countBetween(run: StreamSeries, of: Between): Work<number> {
   let count = 0;
-  const walk = new BlockReader(run, { from_ms, before_ms }, 1);
-  for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next()) {
-    if (block.stamp >= from_ms && block.last_stamp < before_ms) count += block.count;
-    else
-      for (const stamp_ms of block.readings().stamp_ms)
-        if (stamp_ms >= from_ms && stamp_ms < before_ms) count += 1;
+  const reader = new BlockReader(run, of, 1);
+  for (let block = yield* reader.next(); block !== undefined; block = yield* reader.next()) {
+    if (block.stamp >= of.from_ms && block.last_stamp < of.before_ms) count += block.count;
+    else {
+      const [start, end] = within(block.readings(), of.from_ms, of.before_ms);
+      count += end - start;
+    }
   }
-  if (before_ms <= run.sealed_before) return count;
-  const row = yield* firstOf(rowsBetween<[number]>(run, { from_ms, before_ms }, "count(*)"));
-  return count + Number(row?.[0] ?? 0);
+  return count + (yield* countRows(run, of));
+}
+
+/** How many rows a stretch of time has. */
+export function* countRows(run: StreamSeries, of: Between): Work<number> {
+  const row = yield* firstOf(rowsBetween<[number]>(run, of, "count(*)"));
+  return Number(row?.[0] ?? 0);
 }
 
 /** How many readings of a stretch of time carry a number from `first` to `last`; meant for stretches of about a second. */
@@ -72,11 +93,11 @@ export function* numberedBetween(
   const { from_ms, before_ms, first, last } = of;
   if (from_ms >= before_ms) return 0;
   let count = 0;
-  yield* eachCompressed(run, of, 1, ([, number]) => {
+  yield* eachInBlocks(run, of, 1, ([, number]) => {
     if (number >= first && number <= last) count += 1;
     return true;
   });
-  if (before_ms <= run.sealed_before) return count;
+  if (before_ms <= run.rows_from) return count;
   const row = yield* firstOf(
     rowsBetween<[number]>(run, of, "count(*)", " AND seq BETWEEN $5 AND $6", first, last),
   );
@@ -84,71 +105,16 @@ export function* numberedBetween(
 }
 
 /** The newest stamp in a stretch of time; 0 where nothing was recorded in it. */
-export function* newestBetween(run: StreamSeries, { from_ms, before_ms }: Between): Work<number> {
-  const row = yield* firstOf(rowsBetween<[number | null]>(run, { from_ms, before_ms }, "max(stamp)"));
+export function* newestBetween(run: StreamSeries, of: Between): Work<number> {
+  const row = yield* firstOf(rowsBetween<[number | null]>(run, of, "max(stamp)"));
   let newest = row?.[0] ?? 0;
   if (newest === 0)
-    yield* eachCompressed(run, { from_ms, before_ms }, -1, ([stamp_ms]) => {
+    yield* eachInBlocks(run, of, -1, ([stamp_ms]) => {
       newest = stamp_ms;
       return false;
     });
   return newest;
 }
-
-/** Places of the readings of runs from a stamp on that have numbers up to `last`, in any order, run by run. */
-export function* keysFrom(
-  asked: readonly { run: StreamSeries; from_ms: number; last: number }[],
-): Work<ReadingKey[][]> {
-  const found = yield* rowsOfAll<ReadingKey[]>(
-    ...asked.map(({ run, from_ms, last }) => {
-      const { homes, series, stream, home } = run;
-      const text = `SELECT stamp, seq FROM ${series} WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND seq <= $4`;
-      return arrays<ReadingKey>(text, stream, home, from_ms, last);
-    }),
-  );
-  for (const [place, { run, from_ms, last }] of asked.entries())
-    yield* eachCompressed(run, { from_ms, before_ms: run.sealed_before }, 1, ([stamp_ms, number]) => {
-      if (number <= last) found[place]?.push([stamp_ms, number]);
-      return true;
-    });
-  return found;
-}
-
-/** Counts of readings, with their lowest and highest numbers, by spans of this width: of those that lie in a stretch of time. */
-export function* spansBetween(
-  run: StreamSeries,
-  { from_ms, before_ms }: Between,
-  width: number,
-): Work<Map<number, NumberedSpan>> {
-  const columns = `stamp - stamp % ${width} AS start, count(*), min(seq), max(seq)`;
-  const rows = yield* rowsOf(
-    rowsBetween<[start_ms: number, ...NumberedSpan]>(run, { from_ms, before_ms }, columns, " GROUP BY 1"),
-  );
-  const spans = new Map(rows.map(([start_ms, ...span]): [number, NumberedSpan] => [start_ms, span]));
-  const add = (stamp_ms: number, [count, least, most]: NumberedSpan) => {
-    const start_ms = spanStart(stamp_ms, width);
-    const span = spans.get(start_ms);
-    if (span === undefined) spans.set(start_ms, [count, least, most]);
-    else spans.set(start_ms, [span[0] + count, Math.min(span[1], least), Math.max(span[2], most)]);
-  };
-  const walk = new BlockReader(run, { from_ms, before_ms }, 1);
-  for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next()) {
-    const { stamp, last_stamp, count, min_seq, max_seq } = block;
-    const isWhole = stamp >= from_ms && last_stamp < before_ms;
-    if (isWhole && spanStart(stamp, width) === spanStart(last_stamp, width)) {
-      add(stamp, [count, min_seq, max_seq]);
-      continue;
-    }
-    const { stamp_ms, seq } = block.readings();
-    for (const [index, one] of stamp_ms.entries()) {
-      const number = seq[index] as number;
-      if (one >= from_ms && one < before_ms) add(one, [1, number, number]);
-    }
-  }
-  return spans;
-}
-
-type NumberedSpan = [count: number, min_seq: number, max_seq: number];
 
 /** Digests of the readings of a series of a stream by day (days since 1970), read a few thousand readings at a time. */
 export async function dayDigests(

@@ -11,8 +11,8 @@ export interface StreamSeries {
   readonly stream: number;
   /** As the tables of readings have it. */
   readonly home: number;
-  /** Readings with a stamp below it are sealed, all others are rows; unix milliseconds, 0: nothing is sealed. */
-  readonly sealed_before: number;
+  /** Readings with a stamp below it are in blocks, all others are rows; unix milliseconds, 0: there are no blocks. */
+  readonly rows_from: number;
 }
 
 /** Reads columns of the rows of readings in a stretch of time. `more` follows the condition, with parameters from `$5` on. */
@@ -33,18 +33,14 @@ export function rowsBetween<Row extends readonly unknown[]>(
 export const ofStreamSeries = "stream = $1 AND series = $2 AND home = $3";
 
 /** Makes the totals of a run, where nothing was ever kept of it. */
-export function* makeTotals({
-  stream,
-  series,
-  home,
-}: Omit<StreamSeries, "homes" | "sealed_before">): Work<void> {
+export function* makeTotals({ stream, series, home }: Omit<StreamSeries, "homes" | "rows_from">): Work<void> {
   yield* change(
     "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
     ...[stream, series, home],
   );
 }
 
-/** A series of a stream as one moment has it, and the stay that it is asked for. Of its readings some are counted in spans, and the tail alone. */
+/** A series of a stream as one moment has it, and the placement that it is asked for. */
 export interface PlacedSeries extends StreamSeries {
   /** The stay, unix milliseconds, the end not included: only what was recorded during it is the item's. */
   readonly from_ms: number;
@@ -58,8 +54,9 @@ export interface PlacedSeries extends StreamSeries {
   readonly revision: number;
   /** How many of the oldest have been removed. */
   readonly pruned: number;
-  readonly tail: number;
-  readonly tail_from: number;
+  /** How many of the readings are in blocks, and how many of those came when newer ones were there already. */
+  readonly in_blocks: number;
+  readonly inserted: number;
 }
 
 /** A series of an item, as far as it is asked for. */
@@ -91,7 +88,7 @@ export function* placedSeriesOf(
   );
 }
 
-const totalsSql = `SELECT total, newest_number, newest_stamp, revision, pruned, tail, tail_from, sealed_before FROM totals
+const totalsSql = `SELECT total, newest_number, newest_stamp, revision, pruned, in_blocks, inserted, rows_from FROM totals
   WHERE ${ofStreamSeries}`;
 
 /** The places of a series of some streams of a home, by stream; those of which nothing was ever kept are left out. `home`: as the tables have it. */
@@ -99,18 +96,18 @@ export function* placesOf(
   homes: Homes,
   { series, home, streams }: { series: SeriesName; home: number; streams: readonly number[] },
 ): Work<Map<number, StreamSeries>> {
-  const text = `SELECT stream, sealed_before FROM totals
+  const text = `SELECT stream, rows_from FROM totals
     WHERE stream = ANY ($1::bigint[]) AND series = $2 AND home = $3 ORDER BY stream`;
   const rows = yield* rowsOf(
-    objects<Pick<StreamSeries, "stream" | "sealed_before">>(text, streams, series, home),
+    objects<Pick<StreamSeries, "stream" | "rows_from">>(text, streams, series, home),
   );
   return new Map(rows.map((row) => [row.stream, { homes, series, home, ...row }]));
 }
 
 /** The places of all series of a stream that anything was ever kept of. `home`: as the tables have it. */
 export function* seriesOfStream(homes: Homes, stream: number, home: number): Work<StreamSeries[]> {
-  const text = "SELECT series, sealed_before FROM totals WHERE stream = $1 AND home = $2 ORDER BY series";
-  const rows = yield* rowsOf(objects<Pick<StreamSeries, "series" | "sealed_before">>(text, stream, home));
+  const text = "SELECT series, rows_from FROM totals WHERE stream = $1 AND home = $2 ORDER BY series";
+  const rows = yield* rowsOf(objects<Pick<StreamSeries, "series" | "rows_from">>(text, stream, home));
   return rows.map((row) => ({ homes, stream, home, ...row }));
 }
 
@@ -134,19 +131,10 @@ export const placedStreams = "stays JOIN streams ON streams.item = stays.item AN
 
 type Totals = Pick<
   PlacedSeries,
-  "total" | "newest_number" | "newest_stamp" | "revision" | "pruned" | "tail" | "tail_from" | "sealed_before"
+  "total" | "newest_number" | "newest_stamp" | "revision" | "pruned" | "in_blocks" | "inserted" | "rows_from"
 >;
 
-/** Equal for two moments of a run between which its counts in spans have not changed. */
-export function versionOf({
-  stream,
-  from_ms,
-  before_ms,
-  total,
-  tail,
-  revision,
-  pruned,
-}: PlacedSeries): string {
-  const until = before_ms === Number.MAX_SAFE_INTEGER ? "" : before_ms;
-  return `${stream} ${from_ms} ${until} ${total - tail} ${revision} ${pruned}`;
+/** Equal for two moments between which nothing has changed in the blocks of a run but that others followed. */
+export function changesOf({ revision, pruned, inserted }: PlacedSeries): string {
+  return `${revision} ${pruned} ${inserted}`;
 }

@@ -50,7 +50,7 @@ function codeOf(thrown: unknown): string {
 
 export const damaged = {
   // SQLite tells so, too, where the disk has failed to read a part of a sound file.
-  codes: /^SQLITE_(NOTADB|CORRUPT)/,
+  codes: /^(SQLITE_(NOTADB|CORRUPT)|BLOCK_DAMAGED)/,
   what: "is damaged, could not be read, or is not a database at all",
   remedy:
     "try again once, and look at `dmesg` for errors of the disk; if it stays so, `lintel restore --from-central --replace` sets it aside, sends what can still be read of it and brings the rest back; `lintel restore DIR --replace` does so from a backup",

@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf } from "../../base/errors.ts";
-import { seriesNames } from "../../domain/series.ts";
+import { type SeriesName, seriesNames } from "../../domain/series.ts";
+import { BlockDamaged, decodeBlock } from "../series/block-codec.ts";
 import { type Connection, openForReading } from "./connection.ts";
 import { isDamage } from "./faults.ts";
 
@@ -94,7 +95,7 @@ function digestOf(database: Connection): string {
 }
 
 /** Tables that are made of readings; and what waits for its time, which is numbered in the commit that takes it away: from a copy it would come twice. */
-const notEssential = new Set<string>([...seriesNames, "totals", "counts", "late", "waiting"]);
+const notEssential = new Set<string>([...seriesNames, "blocks", "totals", "late", "waiting"]);
 
 /**
  * Copies a database whose schema cannot be read, and gives the copy the schema that `essentials` has kept of it. SQLite lets nobody write that table. Its
@@ -142,12 +143,12 @@ const pages_in_file = 28;
 const inner_head_bytes = 12;
 const rightmost = 8;
 
-/** A record as SQLite stores it: integers, texts, and null. */
-type StoredRow = (number | string | null)[];
+/** A record as SQLite stores it: integers, texts, bytes, and null. */
+type StoredRow = (number | string | Uint8Array | null)[];
 
 /**
- * Hands over every record of every page of a table WITHOUT ROWID that the file of a database has, in no order, whether or not a way leads there from the
- * root: below an inner page that is lost all others still stand. What is no such record is passed over. The log beside the file is not read. After
+ * Hands over every record of every page of tables that the file of a database has, in no order, whether or not a way leads there from the
+ * root: below an inner page that is lost all others still stand. What is no record of readings is passed over. The log beside the file is not read. After
  * https://www.sqlite.org/fileformat2.html, sections 1.6 and 2.
  */
 export function forEveryStoredRow(path: string, take: (row: StoredRow) => void): void {
@@ -155,21 +156,21 @@ export function forEveryStoredRow(path: string, take: (row: StoredRow) => void):
   const page = Buffer.alloc(page_bytes);
   try {
     for (let at = page_bytes; readSync(file, page, 0, page_bytes, at) === page_bytes; at += page_bytes)
-      rowsOfPage(page, take);
+      rowsOfPage(file, page, take);
   } finally {
     closeSync(file);
   }
 }
 
-function rowsOfPage(page: Buffer, take: (row: StoredRow) => void): void {
-  const inner = page[0] === inner_index;
-  if (!inner && page[0] !== leaf_index) return;
+function rowsOfPage(file: number, page: Buffer, take: (row: StoredRow) => void): void {
+  const kind = page[0] as number;
+  if (![inner_index, leaf_index, leaf_table].includes(kind)) return;
   const cells = page.readUInt16BE(3);
-  const pointers = inner ? 12 : 8;
+  const pointers = kind === inner_index ? 12 : 8;
   if (pointers + 2 * cells > page_bytes) return;
   for (let cell = 0; cell < cells; cell += 1) {
     try {
-      take(rowAt(page, page.readUInt16BE(pointers + 2 * cell) + (inner ? 4 : 0)));
+      take(recordOf(payloadAt(file, page, page.readUInt16BE(pointers + 2 * cell))));
     } catch (thrown) {
       // A cell that points out of the page, or is none.
       if (!(thrown instanceof RangeError)) throw thrown;
@@ -177,31 +178,52 @@ function rowsOfPage(page: Buffer, take: (row: StoredRow) => void): void {
   }
 }
 
-function rowAt(page: Buffer, cell: number): StoredRow {
-  const payload = varint(page, cell);
-  const header = varint(page, payload.end);
-  let body = payload.end + header.value;
-  if (payload.end + payload.value > page_bytes || header.value > payload.value)
-    throw new RangeError("no record");
+/** The bytes of the record of a cell: of one of a table with what stands on other pages. */
+function payloadAt(file: number, page: Buffer, cell: number): Buffer {
+  const size = varint(page, page[0] === inner_index ? cell + 4 : cell);
+  const start = page[0] === leaf_table ? varint(page, size.end).end : size.end;
+  if (start + size.value <= page_bytes && size.value <= local_max)
+    return page.subarray(start, start + size.value);
+  if (page[0] !== leaf_table || size.value > record_bytes_max) throw new RangeError("no record");
+  const least = Math.floor(((page_bytes - 12) * 32) / 255) - 23;
+  const most = least + ((size.value - least) % (page_bytes - 4));
+  const local = most <= local_max ? most : least;
+  const payload = Buffer.alloc(size.value);
+  let filled = page.copy(payload, 0, start, start + local);
+  let next = page.readUInt32BE(start + local);
+  const other = Buffer.alloc(page_bytes);
+  while (filled < size.value) {
+    if (next === 0 || readSync(file, other, 0, page_bytes, (next - 1) * page_bytes) < page_bytes)
+      throw new RangeError("no record");
+    filled += other.copy(payload, filled, 4);
+    next = other.readUInt32BE(0);
+  }
+  return payload;
+}
+
+function recordOf(payload: Buffer): StoredRow {
+  const header = varint(payload, 0);
+  let body = header.value;
   const row: StoredRow = [];
-  for (let at = header.end; at < payload.end + header.value; ) {
-    const { value: type, end } = varint(page, at);
+  for (let at = header.end; at < header.value; ) {
+    const { value: type, end } = varint(payload, at);
     at = end;
     const bytes = type >= 12 ? (type - 12) >> 1 : (widths[type] ?? 0);
-    row.push(valueAt(page, body, type, bytes));
+    row.push(valueAt(payload, body, type, bytes));
     body += bytes;
   }
   return row;
 }
 
-function valueAt(page: Buffer, at: number, type: number, bytes: number): number | string | null {
-  if (at + bytes > page_bytes) throw new RangeError("out of the page");
+function valueAt(payload: Buffer, at: number, type: number, bytes: number): StoredRow[number] {
+  if (at + bytes > payload.length) throw new RangeError("out of the record");
   if (type === 0) return null;
   if (type === 8 || type === 9) return type - 8;
-  if (type === 7) return page.readDoubleBE(at);
-  if (type === 6) return Number(page.readBigInt64BE(at));
-  if (type >= 1 && type <= 5) return page.readIntBE(at, bytes);
-  if (type >= 13 && type % 2 === 1) return page.toString("utf8", at, at + bytes);
+  if (type === 7) return payload.readDoubleBE(at);
+  if (type === 6) return Number(payload.readBigInt64BE(at));
+  if (type >= 1 && type <= 5) return payload.readIntBE(at, bytes);
+  if (type >= 13 && type % 2 === 1) return payload.toString("utf8", at, at + bytes);
+  if (type >= 12) return payload.subarray(at, at + bytes);
   throw new RangeError("no value of a reading");
 }
 
@@ -218,6 +240,11 @@ function varint(page: Buffer, from: number): { value: number; end: number } {
 const page_bytes = 4096;
 const leaf_index = 0x0a;
 const inner_index = 0x02;
+const leaf_table = 0x0d;
+/** Bytes of a record of a table that stand on its page at most; the rest is on pages of its own. */
+const local_max = page_bytes - 35;
+/** Of a block: several times what the largest one takes. */
+const record_bytes_max = 1024 * 1024;
 const widths = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
 
 /** Whether every page of a database can be read and is consistent. False also where the file is no database at all. */
@@ -235,10 +262,28 @@ export function damageIn(path: string): string | undefined {
   try {
     using database = openForReading(path);
     const found = String(database.query("PRAGMA quick_check(1)").values()[0]?.[0]);
-    return found === "ok" ? undefined : found;
+    return found === "ok" ? damagedBlockIn(database) : found;
   } catch (thrown) {
     if (isDamage(thrown)) return messageOf(thrown);
     throw thrown;
+  }
+}
+
+/** The first damaged block: SQLite does not look into them. */
+function damagedBlockIn(database: Connection): string | undefined {
+  if (!tablesOf(database).includes("blocks")) return undefined;
+  const statement = database.prepare("SELECT series, readings FROM blocks");
+  try {
+    for (const row of statement.iterate()) {
+      const { series, readings } = row as { series: SeriesName; readings: Uint8Array };
+      decodeBlock(series, readings);
+    }
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof BlockDamaged) return thrown.message;
+    throw thrown;
+  } finally {
+    statement.finalize();
   }
 }
 

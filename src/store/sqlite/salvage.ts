@@ -1,19 +1,21 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { existsSync, rmSync } from "node:fs";
 import { stamp_end_ms } from "../../base/clock.ts";
-import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
-import type { BatchDevice } from "../batch.ts";
+import { type SeriesName, seriesNames } from "../../domain/series.ts";
 import { seq_max } from "../exchange.ts";
 import { homesOnSqlite } from "../inventory/homes.ts";
-import { recountAll } from "../series/counts.ts";
+import { type ReadingColumns, readingAt } from "../series/block-codec.ts";
+import { putBlocks } from "../series/blocks.ts";
 import { quoted, readingColumns } from "../series/series-columns.ts";
+import type { Between } from "../series/time-spans.ts";
+import { recount } from "../series/totals.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
 import { isDamage, storeFault } from "./faults.ts";
-import { ErasedTimes } from "./remembered-streams.ts";
 import { allAtHome, roleOf } from "./role-and-epoch.ts";
-import { copyWithSchema, essentialsPath, forEveryStoredRow, isWhole, tablesOf } from "./salvage-sources.ts";
+import { copyWithSchema, essentialsPath, isWhole, tablesOf } from "./salvage-sources.ts";
 import { insertSql } from "./schema.ts";
 import { Runner } from "./sqlite-database.ts";
+import { decoded, takeStrays } from "./stray-readings.ts";
 
 /** Counts of what could be read of a damaged database. */
 export interface Salvaged {
@@ -119,6 +121,7 @@ class Salvage {
   readonly #part: SalvagedPart;
   /** The last number that the target has already. */
   readonly #after_seq: number;
+  readonly #runner: Runner;
   #readings = 0;
   #unreadable = 0;
   readonly #incomplete: string[] = [];
@@ -128,6 +131,7 @@ class Salvage {
     this.#target = target;
     this.#part = part;
     this.#after_seq = after_seq;
+    this.#runner = new Runner(target);
   }
 
   run(): Salvaged {
@@ -156,19 +160,24 @@ class Salvage {
   }
 
   #allSeries(): void {
-    const streams = this.#target.query("SELECT key FROM streams ORDER BY key").values() as [number][];
-    for (const series of seriesNames) for (const [stream] of streams) this.#series(series, stream);
+    const streams = (
+      this.#target.query("SELECT key FROM streams ORDER BY key").values() as [number][]
+    ).flat();
+    for (const series of seriesNames) for (const stream of streams) this.#series(series, stream);
+    this.#recount(streams);
     if (this.#part === "all" && this.#unreadable > 0) {
-      this.#strays();
+      this.#readings += takeStrays({ from: this.#source.filename, into: this.#target });
       this.#lastNumber();
+      this.#recount(streams);
     }
-    const runner = new Runner(this.#target);
-    for (const series of seriesNames)
-      runner.run(recountAll(homesOnSqlite, { series, home: 0, streams: streams.flat() }));
-    const newest = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`).join(" UNION ALL ");
     this.#target.run(
-      `UPDATE meta SET value = max(value, coalesce((SELECT max(seq) FROM (${newest})), 0)) WHERE name = 'last_seq'`,
+      "UPDATE meta SET value = max(value, coalesce((SELECT max(newest_number) FROM totals), 0)) WHERE name = 'last_seq'",
     );
+  }
+
+  #recount(streams: readonly number[]): void {
+    for (const series of seriesNames)
+      this.#runner.run(recount(homesOnSqlite, { series, home: 0, streams, changed: true }));
   }
 
   /** Also of a number whose reading is lost it may still stand that it was given. */
@@ -230,84 +239,72 @@ class Salvage {
     return all;
   }
 
-  /**
-   * Readings to which no way leads from the root any more. One that was removed may still stand on a free page: what is older than those that stay is left,
-   * and what was erased.
-   */
-  #strays(): void {
-    const { places, from_ms } = this.#known();
-    const erased = new ErasedTimes(new Runner(this.#target));
-    forEveryStoredRow(this.#source.filename, (row) => {
-      const [stream, stamp_ms, seq] = row;
-      if (typeof stream !== "number" || typeof stamp_ms !== "number" || typeof seq !== "number") return;
-      const place = places.get(`${stream} ${row.length}`);
-      if (place === undefined || stamp_ms < from_ms || seq < 1 || seq > seq_max) return;
-      if (erased.has(place.device, stamp_ms)) return;
-      try {
-        this.#readings += place.put.run(...row).changes;
-      } catch {
-        // An index has rows like these.
-      }
-    });
-    for (const put of new Set([...places.values()].map(({ put }) => put))) put.finalize();
-  }
-
-  /** How a reading of so many columns of a stream is stored where it is not there yet; the stamp before which readings were pruned. */
-  #known() {
-    const places = new Map<string, { device: BatchDevice; put: ReturnType<Database["prepare"]> }>();
-    const streams = this.#target
-      .query(
-        "SELECT streams.key, typename AS kind, streams.address, streams.itemid FROM streams JOIN items ON items.key = item",
-      )
-      .all() as (BatchDevice & { key: number })[];
-    for (const series of seriesNames) {
-      const put = this.#target.prepare(insertSql[series].replace("INSERT", "INSERT OR IGNORE"));
-      for (const { key, ...device } of streams)
-        if (device.kind === seriesOf(series).kind)
-          places.set(`${key} ${readingColumns(series).length}`, { device, put });
-    }
-    const pruned = this.#target
-      .query("SELECT value FROM upload_state WHERE name = 'pruned_before_ms'")
-      .values();
-    return { places, from_ms: Number(pruned[0]?.[0] ?? 0) };
-  }
-
-  /** Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first. */
+  /** Copies the rows and the blocks of a series of a stream. */
   #series(series: SeriesName, stream: number): void {
     const put = this.#target.prepare(insertSql[series].replace("INSERT", "INSERT OR IGNORE"));
-    const run = { series, stream, put };
+    const first_seq = this.#after_seq + 1;
+    const last_seq = this.#part === "all" ? seq_max : this.#after_seq + later_numbers_max;
+    const add = (row: readonly SQLQueryBindings[]) => {
+      if (this.#put(put, row)) this.#readings += 1;
+    };
+    const rows = `SELECT ${quoted(readingColumns(series))} FROM ${series}
+      WHERE stream = ? AND stamp >= ? AND stamp < ? AND seq BETWEEN ${first_seq} AND ${last_seq}`;
+    this.#fromBothEnds(rows, stream, add);
+    const blocks = `SELECT stream, stamp, readings FROM blocks
+      WHERE stream = ? AND stamp >= ? AND stamp < ? AND series = '${series}' AND max_seq >= ${first_seq}`;
+    this.#fromBothEnds(blocks, stream, ([, , bytes]) => {
+      const readings = decoded(series, bytes as Uint8Array);
+      if (readings === undefined) this.#unreadable += 1;
+      else if (this.#part === "all") this.#readings += this.#copyBlock(series, stream, readings);
+      else
+        for (const index of readings.seq.keys()) {
+          const [stamp_ms, seq, ...values] = readingAt(readings, index);
+          if (seq >= first_seq && seq <= last_seq) add([stream, stamp_ms, seq, ...values]);
+        }
+    });
+    put.finalize();
+  }
+
+  /** Copies a block, unless it is there; answers how many readings came. */
+  #copyBlock(series: SeriesName, stream: number, readings: ReadingColumns): number {
+    const run = { homes: homesOnSqlite, series, stream, home: 0, rows_from: stamp_end_ms };
+    const { stamp_ms, seq } = readings;
+    const there = this.#target
+      .query("SELECT 1 FROM blocks WHERE stream = ? AND series = ? AND stamp = ? AND seq = ?")
+      .values(stream, series, stamp_ms[0] as number, seq[0] as number);
+    if (there.length > 0) return 0;
+    this.#runner.run(putBlocks(run, readings));
+    return seq.length;
+  }
+
+  /** Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first. Rows are the stream, the stamp and more. */
+  #fromBothEnds(sql: string, stream: number, take: (row: SQLQueryBindings[]) => void): void {
     const spans = [{ from_ms: 0, before_ms: stamp_end_ms }];
     for (let tries = 0; tries < tries_max; tries += 1) {
       const span = spans.shift();
       if (span === undefined) break;
-      const ahead = this.#oneWay(run, span.from_ms, span.before_ms, "ASC");
+      const ahead = this.#oneWay(sql, stream, take, span, "ASC");
       if (ahead === undefined) continue;
-      const back = this.#oneWay(run, ahead, span.before_ms, "DESC") ?? ahead;
+      const back = this.#oneWay(sql, stream, take, { ...span, from_ms: ahead }, "DESC") ?? ahead;
       if (back - ahead < 2) continue;
       const middle = Math.floor((ahead + back) / 2);
       spans.push({ from_ms: ahead + 1, before_ms: middle }, { from_ms: middle, before_ms: back });
     }
-    put.finalize();
   }
 
-  /** The stamp of the last reading that could be read in this direction; undefined where all could. */
+  /** The stamp of the last row that could be read in this direction; undefined where all could. */
   #oneWay(
-    run: CopiedSeries,
-    from_ms: number,
-    before_ms: number,
+    sql: string,
+    stream: number,
+    take: (row: SQLQueryBindings[]) => void,
+    { from_ms, before_ms }: Between,
     direction: "ASC" | "DESC",
   ): number | undefined {
-    const { series, stream, put } = run;
     let reached = direction === "ASC" ? from_ms : before_ms;
-    const first_seq = this.#after_seq + 1;
-    const last_seq = this.#part === "all" ? seq_max : this.#after_seq + later_numbers_max;
-    const sql = `SELECT ${quoted(readingColumns(series))} FROM ${series}
-      WHERE stream = ? AND stamp >= ? AND stamp < ? AND seq BETWEEN ${first_seq} AND ${last_seq} ORDER BY stamp ${direction}, seq ${direction}`;
-    const all = this.#read(sql, [stream, from_ms, before_ms], (row) => {
-      const [, stamp] = row as [number, number];
-      reached = stamp;
-      if (!this.#put(put, row)) return;
-      this.#readings += 1;
+    const order = ` ORDER BY stamp ${direction}, seq ${direction}`;
+    const all = this.#read(sql + order, [stream, from_ms, before_ms], (row) => {
+      reached = row[1] as number;
+      take(row);
     });
     return all ? undefined : reached;
   }
@@ -339,12 +336,6 @@ class Salvage {
   }
 }
 
-interface CopiedSeries {
-  readonly series: SeriesName;
-  readonly stream: number;
-  readonly put: ReturnType<Database["prepare"]>;
-}
-
 /** Columns that can be written: not those that are made of others. */
 function columnsOf(database: Database, table: string, schema = "main."): string[] {
   try {
@@ -365,7 +356,7 @@ function keyOf(database: Database, table: string): string[] {
 }
 
 /** Series are copied item by item; counts are made anew. */
-const derived = new Set<string>([...seriesNames, "totals", "counts", "late"]);
+const derived = new Set<string>([...seriesNames, "blocks", "totals", "late"]);
 /** Tables in which a database tells of itself: they stay, where readings are added. */
 const ofTheStore = new Set(["meta", "epochs", "upload_state", "last_keys", "dropped"]);
 /** Tables that go with the last number: how far buffers of devices were read, what waits for the time, and who the devices are by now. Taken as a whole. */

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
+import { stamp_end_ms } from "../../base/clock.ts";
 import { seriesNames } from "../../domain/series.ts";
 import type { Batch } from "../batch.ts";
-import { quoted, readingColumns } from "../series/series-columns.ts";
+import { oneHome } from "../inventory/homes.ts";
+import { eachReading } from "../series/readings.ts";
+import { placesOf } from "../series/streams.ts";
 import { type Connection, openForReading } from "./connection.ts";
 import { isWhole } from "./salvage-sources.ts";
 import { Runner } from "./sqlite-database.ts";
@@ -38,7 +41,8 @@ function goesOnNumbering(now: Connection, before: Connection): boolean {
       .values()
       .map((row) => JSON.stringify(row));
   const epochs = epochsOf(now);
-  const newest = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`).join(" UNION ALL ");
+  const rows = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`);
+  const newest = [...rows, "SELECT max(max_seq) AS seq FROM blocks"].join(" UNION ALL ");
   const [given] = now
     .query(
       `SELECT value >= coalesce((SELECT max(seq) FROM (${newest})), 0) FROM meta WHERE name = 'last_seq'`,
@@ -76,21 +80,20 @@ function formOf(database: Connection): string {
 /** A digest of the readings up to a number, and of whose they are. */
 function pastOf(database: Connection, last_seq: number): string {
   const hash = createHash("sha256");
-  for (const series of seriesNames) {
-    const statement = database.prepare(
-      `SELECT streams.address, ${quoted(readingColumns(series))
-        .split(", ")
-        .map((column) => `${series}.${column}`)
-        .join(", ")} FROM ${series} JOIN streams ON streams.key = ${series}.stream
-       WHERE seq <= ? ORDER BY stream, stamp DESC, seq DESC`,
-    );
-    try {
-      for (const row of statement.iterate(last_seq))
-        hash.update(JSON.stringify(Object.values(row as object)));
-    } finally {
-      statement.finalize();
+  const runner = new Runner(database);
+  const streams = database.query("SELECT key, address FROM streams ORDER BY key").values() as [
+    number,
+    string,
+  ][];
+  for (const series of seriesNames)
+    for (const [stream, address] of streams) {
+      const places = runner.run(placesOf(oneHome, { series, home: 0, streams: [stream] }));
+      for (const place of places.values())
+        runner.run(
+          eachReading(place, { from_ms: 0, before_ms: stamp_end_ms }, (reading) => {
+            if (reading[1] <= last_seq) hash.update(JSON.stringify([series, address, ...reading]));
+          }),
+        );
     }
-    hash.update(series);
-  }
   return hash.digest("hex");
 }

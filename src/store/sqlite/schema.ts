@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
 import { OperatorError } from "../../base/errors.ts";
-import { seriesOf } from "../../domain/series.ts";
 import { halfMoved } from "../move/move-state.ts";
 import { forEverySeries, readingColumns, valueColumns } from "../series/series-columns.ts";
 import readings from "./migrations/0001_readings.sql" with { type: "text" };
@@ -13,19 +12,6 @@ import replacing from "./migrations/0005_replacing.sql" with { type: "text" };
 export const insertSql = forEverySeries((series) => {
   const columns = readingColumns(series);
   return `INSERT INTO ${series} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
-});
-
-/**
- * Whether a reading of a device's buffer was here before this store began to number under its present name; parameters: stream, the first and the
- * last stamp that it may have, what the device's clock said, and the fields. A spare box reads a buffer on from the last whole upload, and one that
- * was cut off has sent more.
- */
-export const readBeforeSql = forEverySeries((series) => {
-  const { fields, deviceClock } = seriesOf(series);
-  if (deviceClock !== true) return "SELECT 1 WHERE false";
-  const same = Object.keys(fields).map((name) => ` AND ${name} IS ?`);
-  return `SELECT 1 FROM ${series} WHERE stream = ? AND stamp BETWEEN ? AND ? AND device_ms = ?${same.join("")}
-    AND seq < (SELECT max(first_seq) FROM epochs) LIMIT 1`;
 });
 
 /**

@@ -1,14 +1,16 @@
 import { day_ms } from "../../base/time.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../domain/series.ts";
 import { type Batch, BatchColumns, batch_readings_max, digestText, readingDigest } from "../batch.ts";
-import { arrays, type Database, firstOf, objects, rowsOf, type Work } from "../database.ts";
+import { arrays, type Database, objects, rowsOf, type Work } from "../database.ts";
 import type { DayDigest } from "../exchange.ts";
 import type { DayReadings, DigestRequest, EpochSpan } from "../gateway/upload-store.ts";
 import { knownStream } from "../inventory/device-items.ts";
 import { oneHome } from "../inventory/homes.ts";
-import { dayDigests } from "../series/readings.ts";
+import { type ReadingColumns, readingAt } from "../series/block-codec.ts";
+import { BlockReader, blocksNumbered } from "../series/blocks.ts";
+import { dayDigests, readingsAfter } from "../series/readings.ts";
 import { forEverySeries, quoted, valueColumns } from "../series/series-columns.ts";
-import { undivided_max, widths_ms } from "../series/time-spans.ts";
+import { placesOf } from "../series/streams.ts";
 import { BatchDevices, devicesByStream } from "./device-health-reads.ts";
 import { epochs } from "./role-and-epoch.ts";
 
@@ -27,8 +29,8 @@ export function* batchAfter(request: {
   // The one before is read with them, for its digest.
   const first = Math.max(from_seq - 1, first_seq);
   let rows = yield* numberedReadings(first, to_seq);
-  // Nothing is called lost because counts say so.
-  if (missingOf(rows, from_seq, to_seq).length > 0) rows = yield* searchedReadings(first, to_seq);
+  // Nothing is called lost because the heads of blocks say so.
+  if (missingOf(rows, from_seq, to_seq).length > 0) rows = yield* numberedReadings(first, to_seq, true);
   const previous = takePrevious(rows, from_seq);
   const missing = missingOf(rows, from_seq, to_seq);
   return { epoch, first_seq, from_seq, to_seq, previous, missing, ...(yield* columnsOfBatch(rows)) };
@@ -40,16 +42,15 @@ export function* readingsOfDay(request: DayReadings): Work<Batch> {
   const span = yield* spanOf(epoch);
   const stream = yield* knownStream(request, 0);
   const [first, last] = boundsOf(span, after_seq + 1, through_seq);
-  const rows =
-    stream === undefined
-      ? []
-      : yield* rowsOf(
-          arrays<NumberedRow>(
-            `SELECT ${columnsOf(series)} FROM ${series}
-             WHERE stream = $1 AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5 ORDER BY seq LIMIT $6`,
-            ...[stream, day * day_ms, (day + 1) * day_ms, first, last, batch_readings_max],
-          ),
-        );
+  const places = yield* placesOf(oneHome, { series, home: 0, streams: stream === undefined ? [] : [stream] });
+  const rows: NumberedRow[] = [];
+  for (const place of places.values()) {
+    const of = { before_ms: (day + 1) * day_ms, limit: Number.MAX_SAFE_INTEGER };
+    for (const [stamp_ms, seq, ...values] of yield* readingsAfter(place, { after: [day * day_ms, 0], ...of }))
+      if (seq >= first && seq <= last) rows.push([seq, stamp_ms, place.stream, ...values]);
+  }
+  rows.sort(([one], [other]) => one - other);
+  rows.length = Math.min(rows.length, batch_readings_max);
   const whole = rows.length < batch_readings_max;
   return {
     epoch,
@@ -89,9 +90,12 @@ export async function digests(database: Database, request: DigestRequest): Promi
 export function* nextDay_ms(from_ms: number): Work<number | undefined> {
   let first_ms = Number.POSITIVE_INFINITY;
   for (const { series, stream } of yield* streamsSince(from_ms)) {
-    const text = `SELECT stamp FROM ${series} WHERE stream = $1 AND stamp >= $2 ORDER BY stamp LIMIT 1`;
-    const row = yield* firstOf(arrays<[number]>(text, stream, from_ms));
-    first_ms = Math.min(first_ms, row?.[0] ?? first_ms);
+    const places = yield* placesOf(oneHome, { series, home: 0, streams: [stream] });
+    for (const place of places.values()) {
+      const of = { before_ms: Number.MAX_SAFE_INTEGER, limit: 1 };
+      const [first] = yield* readingsAfter(place, { after: [from_ms, 0], ...of });
+      first_ms = Math.min(first_ms, first?.[0] ?? first_ms);
+    }
   }
   return Number.isFinite(first_ms) ? Math.floor(first_ms / day_ms) * day_ms : undefined;
 }
@@ -107,9 +111,9 @@ function* spanOf(epoch: string): Work<EpochSpan | undefined> {
   return (yield* epochs()).find((span) => span.epoch === epoch && !span.restored);
 }
 
-/** The readings with numbers from `from_seq` to `to_seq`, as a batch has them, without trust in the counts. */
+/** The readings with numbers from `from_seq` to `to_seq`, as a batch has them, without trust in the heads of blocks. */
 export function* searchedColumns(from_seq: number, to_seq: number): Work<Pick<Batch, "devices" | "series">> {
-  return yield* columnsOfBatch(yield* searchedReadings(from_seq, to_seq));
+  return yield* columnsOfBatch(yield* numberedReadings(from_seq, to_seq, true));
 }
 
 function* columnsOfBatch(rows: Partial<NumberedRows>): Work<Pick<Batch, "devices" | "series">> {
@@ -156,99 +160,50 @@ function boundsOf(
 }
 
 /**
- * The readings with numbers from `from_seq` to `to_seq`, each series in order of number. There is no index on those: each span of counts knows its
- * lowest and highest, and so which spans have to be looked through. See ../README.md.
+ * The readings with numbers from `from_seq` to `to_seq`, each series in order of number. No index has numbers: rows are few, and each block says its lowest
+ * and highest. `everywhere`: without trust in what blocks say.
  */
-export function* numberedReadings(from_seq: number, to_seq: number): Work<NumberedRows> {
-  const found = noRows();
-  const runs = yield* rowsOf(
-    objects<NumberedTotals>(
-      `SELECT series, stream, tail, tail_from, tail_min FROM totals WHERE newest_number >= $1 ORDER BY stream, series`,
-      from_seq,
-    ),
-  );
-  for (const run of runs) {
-    for (const [from_ms, before_ms] of yield* stretchesWith(run, from_seq, to_seq)) {
-      const rows = yield* rowsOf(
-        arrays<NumberedRow>(
-          `SELECT ${columnsOf(run.series)} FROM ${run.series}
-           WHERE stream = $1 AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5`,
-          ...[run.stream, from_ms, before_ms, from_seq, to_seq],
-        ),
-      );
-      for (const row of rows) found[run.series].push(row);
-    }
-  }
-  return inOrder(found);
-}
-
-/** The same without trust in the counts, by looking at everything. */
-export function* searchedReadings(from_seq: number, to_seq: number): Work<NumberedRows> {
+export function* numberedReadings(from_seq: number, to_seq: number, everywhere = false): Work<NumberedRows> {
   const found = noRows();
   for (const series of seriesNames) {
-    found[series] = yield* rowsOf(
-      arrays<NumberedRow>(
-        `SELECT ${columnsOf(series)} FROM ${series} WHERE seq BETWEEN $1 AND $2`,
-        from_seq,
-        to_seq,
-      ),
+    const rows = found[series];
+    const text = `SELECT ${columnsOf(series)} FROM ${series} WHERE seq BETWEEN $1 AND $2`;
+    rows.push(...(yield* rowsOf(arrays<NumberedRow>(text, from_seq, to_seq))));
+    const take = (stream: number, { seq, ...readings }: ReadingColumns) => {
+      for (const [index, number] of seq.entries())
+        if (number >= from_seq && number <= to_seq) {
+          const [stamp_ms, , ...values] = readingAt({ seq, ...readings }, index);
+          rows.push([number, stamp_ms, stream, ...values]);
+        }
+    };
+    const streams = yield* rowsOf(
+      arrays<[number]>("SELECT stream FROM totals WHERE series = $1 ORDER BY stream", series),
     );
-  }
-  return inOrder(found);
-}
-
-/** Stretches of time of a run that may have readings with such numbers. */
-function* stretchesWith(run: NumberedTotals, from_seq: number, to_seq: number): Work<Stretch[]> {
-  const { tail, tail_from, tail_min } = run;
-  const stretches: Stretch[] = [];
-  if (tail > 0 && tail_min <= to_seq) stretches.push([tail_from, Number.MAX_SAFE_INTEGER]);
-  let divided: readonly Stretch[] = [[0, tail_from]];
-  for (const width of widths_ms) {
-    const wider = divided;
-    divided = [];
-    for (const [from_ms, before_ms] of wider) {
-      const spans = yield* rowsOf(
-        objects<{ start: number; count: number }>(
-          `SELECT start, count FROM counts WHERE stream = $1 AND series = $2 AND width = $3
-             AND start >= $4 AND start < $5 AND max_seq >= $6 AND min_seq <= $7`,
-          ...[run.stream, run.series, width, from_ms, before_ms, from_seq, to_seq],
-        ),
-      );
-      for (const { start, count } of spans) {
-        const whole = count <= undivided_max || width === widths_ms.at(-1);
-        // What the tail has of a span is no part of its count.
-        const span: Stretch = [start, Math.min(start + width, tail_from)];
-        if (whole) stretches.push(span);
-        else divided = [...divided, span];
+    const kept = yield* placesOf(oneHome, { series, home: 0, streams: streams.flat() });
+    if (!everywhere) {
+      const bounds = { least: from_seq, most: to_seq };
+      const of = { series, home: 0 };
+      for (const block of yield* blocksNumbered(of, streams.flat(), bounds))
+        take(block.stream, block.readings());
+    } else
+      for (const place of kept.values()) {
+        const reader = new BlockReader(place, { from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER }, 1);
+        for (let block = yield* reader.next(); block !== undefined; block = yield* reader.next())
+          take(place.stream, block.readings());
       }
-    }
+    rows.sort(([one], [other]) => one - other);
   }
-  return stretches;
+  return found;
 }
 
 /** A reading: its number, stamp in unix milliseconds and the key of its stream, then the other columns of the table, in their order. */
 type NumberedRow = [seq: number, stamp_ms: number, stream: number, ...values: Value[]];
 type NumberedRows = Record<SeriesName, NumberedRow[]>;
 
-export function columnsOf(series: SeriesName): string {
+function columnsOf(series: SeriesName): string {
   return quoted(["seq", "stamp", "stream", ...valueColumns(series).map(({ name }) => name)]);
 }
 
 function noRows(): NumberedRows {
   return forEverySeries((): NumberedRow[] => []);
 }
-
-function inOrder(rows: NumberedRows): NumberedRows {
-  for (const series of seriesNames) rows[series].sort((one, other) => one[0] - other[0]);
-  return rows;
-}
-
-interface NumberedTotals {
-  readonly series: SeriesName;
-  readonly stream: number;
-  readonly tail: number;
-  readonly tail_from: number;
-  readonly tail_min: number;
-}
-
-type Stretch = readonly [from_ms: number, before_ms: number];

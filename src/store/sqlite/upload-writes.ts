@@ -1,15 +1,18 @@
 import { OperatorError } from "../../base/errors.ts";
-import { day_ms } from "../../base/time.ts";
 import { identityOf, numberOf } from "../../domain/records/record-table.ts";
-import { type SeriesName, seriesNames } from "../../domain/series.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
 import { type Batch, firstIndexFrom, type SeriesColumns } from "../batch.ts";
-import { change, objects, putReadings, rowsOf, type Work } from "../database.ts";
+import { arrays, change, objects, putReadings, rowsOf, type Work } from "../database.ts";
 import { withoutErased } from "../erasure.ts";
 import type { EpochSpan, UploadState } from "../gateway/upload-store.ts";
 import { homesOnSqlite, oneHome } from "../inventory/homes.ts";
 import type { ImportedRecord } from "../inventory/record-store.ts";
-import { recount, recountDays } from "../series/counts.ts";
-import { undivided_max, widths_ms } from "../series/time-spans.ts";
+import { type ReadingColumns, readingsOf } from "../series/block-codec.ts";
+import { BlockReader, removeFromBlocks } from "../series/blocks.ts";
+import { eachReading, readingsAfter } from "../series/readings.ts";
+import type { SeriesRows } from "../series/series-rows.ts";
+import { placesOf, type StreamSeries } from "../series/streams.ts";
+import { recount } from "../series/totals.ts";
 import { epochs } from "./role-and-epoch.ts";
 import { StoreWriting } from "./write.ts";
 
@@ -81,21 +84,28 @@ export class UploadWriting extends StoreWriting {
     if (columns === undefined) return 0;
     const { seq, stamp_ms } = columns;
     const stream = this.#streamsOf(batch, columns, seq.keys());
-    const has = this.database.query(`SELECT 1 FROM ${series} WHERE stream = ? AND stamp = ? AND seq = ?`);
+    const own = [...seq.keys()].filter((index) => {
+      const number = seq[index] as number;
+      return number >= first_seq && number <= last_seq;
+    });
+    const streams = [...new Set(own.map((index) => stream[index] as number))];
+    const here = new Set<string>();
+    for (const place of this.runner.run(placesOf(oneHome, { series, home: 0, streams })).values()) {
+      const stamps = own
+        .filter((index) => stream[index] === place.stream)
+        .map((index) => stamp_ms[index] ?? 0);
+      const [first, last] = bounds(stamps);
+      const work = eachReading(place, { from_ms: first, before_ms: last + 1 }, ([stamp, number]) => {
+        here.add(`${place.stream} ${stamp} ${number}`);
+      });
+      this.runner.run(work);
+    }
     const order = Uint32Array.from(
-      [...seq.keys()].filter((index) => {
-        const number = seq[index] as number;
-        const own = number >= first_seq && number <= last_seq;
-        return own && has.values(stream[index] as number, stamp_ms[index] as number, number).length === 0;
-      }),
+      own.filter((index) => !here.has(`${stream[index]} ${stamp_ms[index]} ${seq[index]}`)),
     );
-    const days = Array.from(order, (index): [number, number] => [
-      stream[index] as number,
-      Math.floor((stamp_ms[index] as number) / day_ms),
-    ]);
+    const lost = [...new Set(Array.from(order, (index) => stream[index] as number))];
     this.runner.run(putReadings({ series, home: 0, columns, order, stream, own: seq }));
-    const each = new Map(days.map((day) => [day.join(" "), day])).values();
-    this.runner.run(recountDays(homesOnSqlite, { series, home: 0, days: each, changed: true }));
+    this.runner.run(recount(homesOnSqlite, { series, home: 0, streams: lost, changed: true }));
     return order.length;
   }
 
@@ -118,7 +128,15 @@ export class UploadWriting extends StoreWriting {
         `restore those from ${held_seq + 1} on first`,
       );
     }
-    for (const series of seriesNames) this.#insert(series, batch, held_seq);
+    const added = seriesNames.flatMap((series) => this.#rowsOf(series, batch, held_seq) ?? []);
+    this.runner.run(
+      this.additions.begin([
+        ...new Set(
+          added.flatMap(({ stream, order }) => Array.from(order, (index) => stream[index] as number)),
+        ),
+      ]),
+    );
+    for (const rows of added) this.runner.run(this.additions.put(rows));
     this.runner.run(this.additions.settle());
     this.writeSeq.run(batch.to_seq);
   }
@@ -133,16 +151,17 @@ export class UploadWriting extends StoreWriting {
       .run(first_seq, epoch);
   }
 
-  #insert(series: SeriesName, batch: Batch, after_seq: number): void {
+  /** The readings of a batch above a number; undefined where the series has none. */
+  #rowsOf(series: SeriesName, batch: Batch, after_seq: number): SeriesRows | undefined {
     const columns = batch.series[series];
-    if (columns === undefined) return;
+    if (columns === undefined) return undefined;
     const order = Uint32Array.from(columns.seq.keys()).subarray(firstIndexFrom(columns.seq, after_seq + 1));
     const stream = this.#streamsOf(batch, columns, order);
-    this.runner.run(this.additions.put({ series, home: 0, columns, order, stream, own: columns.seq }));
+    return { series, home: 0, columns, order, stream, own: columns.seq };
   }
 }
 
-/** Removes the oldest readings by whole spans of counts that are not divided, and not the newest: see `UploadStore.prune`. The work of one transaction. */
+/** Removes the oldest readings of each stream, and never the newest. See `UploadStore.prune`. The work of one transaction. */
 export function* prune({
   before_ms,
   through_seq,
@@ -151,17 +170,18 @@ export function* prune({
   let pruned = 0;
   const runs = yield* rowsOf(
     objects<PrunedStream>(
-      "SELECT series, stream, newest_stamp, tail_from FROM totals WHERE total > 0 ORDER BY series, stream",
+      "SELECT series, stream, newest_stamp FROM totals WHERE total > 0 ORDER BY series, stream",
     ),
   );
-  for (const run of runs) {
+  for (const { series, stream, newest_stamp } of runs) {
+    const run = (yield* placesOf(oneHome, { series, home: 0, streams: [stream] })).get(stream);
+    if (run === undefined || (yield* mayBeReadAgain(run, newest_stamp))) continue;
     for (;;) {
-      const end_ms = Math.min(before_ms, run.tail_from, run.newest_stamp);
-      const spans = yield* removable(run, end_ms, through_seq);
-      if (spans.length === 0) break;
+      const parts = yield* removable(run, Math.min(before_ms, newest_stamp), through_seq);
+      if (parts.length === 0) break;
       // A call always gets on, however little it may remove.
-      const most = pruned === 0 ? Math.max(readings_max, spans[0]?.count ?? 0) : readings_max - pruned;
-      const removed = yield* remove(run, spans, most);
+      const most = pruned === 0 ? Math.max(readings_max, parts[0]?.count ?? 0) : readings_max - pruned;
+      const removed = yield* remove(run, parts, most);
       if (removed === 0) return { pruned, more: true };
       pruned += removed;
     }
@@ -169,54 +189,77 @@ export function* prune({
   return { pruned, more: false };
 }
 
-/** The oldest spans of a run that may go. */
-function* removable(
-  { series, stream }: PrunedStream,
-  before_ms: number,
-  through_seq: number,
-): Work<PrunableSpan[]> {
-  const oldest = yield* rowsOf(
-    objects<PrunableSpan & { max_seq: number }>(
-      `SELECT start + width AS before_ms, count, max_seq FROM counts
-       WHERE stream = $1 AND series = $2 AND (count <= ${undivided_max} OR width = ${widths_ms.at(-1)})
-       ORDER BY start LIMIT ${spans_per_look}`,
-      stream,
-      series,
-    ),
-  );
-  const stays = oldest.findIndex((span) => span.before_ms > before_ms || span.max_seq > through_seq);
-  return stays < 0 ? oldest : oldest.slice(0, stays);
+/**
+ * Whether the buffer of a device may still have readings that came back from central: a spare box reads it again, and knows them by what it has. Once it has
+ * told something newer it has been read to there.
+ */
+function* mayBeReadAgain(run: StreamSeries, newest_stamp: number): Work<boolean> {
+  if (seriesOf(run.series).deviceClock !== true) return false;
+  const [own] = yield* rowsOf(arrays<[number]>("SELECT max(first_seq) FROM epochs"));
+  const of = { after: [newest_stamp, 0], before_ms: newest_stamp + 1, limit: readings_per_look } as const;
+  return (yield* readingsAfter(run, of)).every(([, seq]) => seq < (own?.[0] ?? 1));
 }
 
-/** Removes spans from the oldest on, as many as have at most `most` readings together; answers how many those were. */
-function* remove(
-  { series, stream }: PrunedStream,
-  spans: readonly PrunableSpan[],
-  most: number,
-): Work<number> {
+/** The oldest parts of a run that may go: whole blocks, the beginning of one, or rows where there are no blocks. */
+function* removable(run: StreamSeries, before_ms: number, through_seq: number): Work<PrunablePart[]> {
+  const reader = new BlockReader(run, { from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER }, 1);
+  const parts: PrunablePart[] = [];
+  for (let block = yield* reader.next(); block !== undefined; block = yield* reader.next()) {
+    const { stamp, last_stamp, count, max_seq } = block;
+    const before = parts.at(-1);
+    const shares = before?.last_stamp === stamp;
+    const goes = last_stamp < before_ms && max_seq <= through_seq;
+    if (goes && shares) parts.splice(-1, 1, { last_stamp, count: before.count + count });
+    else if (goes && parts.length < parts_per_look) parts.push({ last_stamp, count });
+    else if (goes) return parts;
+    else {
+      // All readings of a millisecond go or stay.
+      if (shares) parts.pop();
+      return parts.length > 0 ? parts : yield* beginningOf(run, before_ms, through_seq);
+    }
+  }
+  return parts.length > 0 ? parts : yield* beginningOf(run, before_ms, through_seq);
+}
+
+/** The oldest readings that may go, as far as these are looked at. */
+function* beginningOf(run: StreamSeries, before_ms: number, through_seq: number): Work<PrunablePart[]> {
+  const of = { after: [0, 0], before_ms: Number.MAX_SAFE_INTEGER, limit: readings_per_look } as const;
+  return partsOf(readingsOf(run.series, yield* readingsAfter(run, of)), before_ms, through_seq);
+}
+
+/** The beginning of readings that may go, of which all of a millisecond go or stay. */
+function partsOf({ stamp_ms, seq }: ReadingColumns, before_ms: number, through_seq: number): PrunablePart[] {
+  const isGone = (_: number, index: number) =>
+    (stamp_ms[index] as number) < before_ms && (seq[index] as number) <= through_seq;
+  const stays = seq.findIndex((number, index) => !isGone(number, index));
+  const count = firstIndexFrom(stamp_ms, stays < 0 ? before_ms : (stamp_ms[stays] as number));
+  return count === 0 ? [] : [{ last_stamp: stamp_ms[count - 1] as number, count }];
+}
+
+/** Removes parts from the oldest on, as many as have at most `most` readings together; answers how many those were. */
+function* remove(run: StreamSeries, parts: readonly PrunablePart[], most: number): Work<number> {
+  const { series, stream } = run;
   let removed = 0;
-  let before_ms = 0;
-  for (const span of spans) {
-    if (removed + span.count > most) break;
-    removed += span.count;
-    before_ms = span.before_ms;
+  let last_ms = -1;
+  for (const part of parts) {
+    if (removed + part.count > most) break;
+    removed += part.count;
+    last_ms = part.last_stamp;
   }
   if (removed === 0) return 0;
-  yield* change(`DELETE FROM ${series} WHERE stream = $1 AND stamp < $2`, stream, before_ms);
+  yield* removeFromBlocks(run, { from_ms: 0, before_ms: last_ms + 1 });
+  yield* change(`DELETE FROM ${series} WHERE stream = $1 AND stamp <= $2`, stream, last_ms);
   yield* change(
-    "DELETE FROM late WHERE stream = $1 AND series = $2 AND stamp < $3",
+    "DELETE FROM late WHERE stream = $1 AND series = $2 AND stamp <= $3",
     stream,
     series,
-    before_ms,
+    last_ms,
   );
   yield* change(
     "UPDATE totals SET total = total - $3, pruned = pruned + $3 WHERE stream = $1 AND series = $2",
-    stream,
-    series,
-    removed,
+    ...[stream, series, removed],
   );
-  const run = { homes: oneHome, series, stream, home: 0, sealed_before: 0 };
-  yield* recount(run, { from_ms: 0, before_ms, changed: false });
+  yield* recount(oneHome, { series, home: 0, streams: [stream], changed: false });
   return removed;
 }
 
@@ -230,12 +273,24 @@ interface PrunedStream {
   readonly series: SeriesName;
   readonly stream: number;
   readonly newest_stamp: number;
-  readonly tail_from: number;
 }
 
-interface PrunableSpan {
-  readonly before_ms: number;
+/** Readings that go together. */
+interface PrunablePart {
+  readonly last_stamp: number;
   readonly count: number;
 }
 
-const spans_per_look = 64;
+const parts_per_look = 64;
+/** More than a block has: the first of a millisecond that many are of stay. */
+const readings_per_look = 4_096;
+
+/** The least and the greatest of some numbers. */
+function bounds(numbers: readonly number[]): [least: number, greatest: number] {
+  let [least, greatest] = [numbers[0] ?? 0, numbers[0] ?? 0];
+  for (const number of numbers) {
+    if (number < least) least = number;
+    if (number > greatest) greatest = number;
+  }
+  return [least, greatest];
+}

@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { clockQuality } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { day_ms } from "../../base/time.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { seriesOf, type Value } from "../../domain/series.ts";
 import type { Work } from "../database.ts";
@@ -26,10 +25,11 @@ import {
   noteTimes,
   settleConflict,
 } from "./gateway-notes.ts";
+import { ReadBefore } from "./read-before.ts";
 import { ErasedTimes, erasedName, StreamKeys } from "./remembered-streams.ts";
 import { homesByRole } from "./role-and-epoch.ts";
 import { Essentials } from "./salvage-sources.ts";
-import { insertSql, readBeforeSql } from "./schema.ts";
+import { insertSql } from "./schema.ts";
 import { Runner } from "./sqlite-database.ts";
 
 /** Data that is committed together. */
@@ -49,6 +49,7 @@ export class StoreWriting {
   protected readonly erased: ErasedTimes;
   readonly #path: string;
   readonly #essentials: Essentials;
+  readonly #readBefore = new ReadBefore();
   readonly #inserts;
   readonly #readVersion;
   protected readonly readSeq;
@@ -71,8 +72,8 @@ export class StoreWriting {
       fields: Object.keys(seriesOf(series).fields),
       deviceClock: seriesOf(series).deviceClock === true,
       statement: database.keep(insertSql[series]),
-      newest: database.keep(`SELECT max(stamp) FROM ${series} WHERE stream = ?`),
-      readBefore: database.keep(readBeforeSql[series]),
+      newest: database.keep(`SELECT max(coalesce((SELECT max(stamp) FROM ${series} WHERE stream = ?1), 0),
+        coalesce((SELECT newest_stamp FROM totals WHERE stream = ?1 AND series = '${series}' AND home = 0), 0))`),
     }));
     this.#readVersion = database.keep("PRAGMA data_version");
     this.readSeq = database.keep("SELECT value FROM meta WHERE name = 'last_seq'");
@@ -229,13 +230,9 @@ export class StoreWriting {
       return;
     }
     const stream = this.streams.keyOf(reading.device, reading.stamp_ms, created);
-    const { fields, deviceClock, statement, newest, readBefore } = this.#inserts[reading.series];
+    const { fields, deviceClock, statement, newest } = this.#inserts[reading.series];
     const values = fields.map((field) => reading.values[field] ?? null);
-    if (deviceClock && reading.deviceClock !== undefined) {
-      const { stamp_ms } = reading;
-      const given = [stream, stamp_ms - again_ms_max, stamp_ms + again_ms_max, reading.deviceClock.stamp_ms];
-      if (readBefore.get(...given, ...values) !== null) return;
-    }
+    if (this.runner.run(this.#readBefore.has(reading, stream, values))) return;
     // Of a stamp that is only bounded, the device's newest reading is one more bound.
     const least_ms = reading.clock === clockQuality.bounded ? Number(newest.values(stream)[0]?.[0] ?? 0) : 0;
     const stamp_ms = Math.max(reading.stamp_ms, least_ms);
@@ -302,8 +299,6 @@ function refusal(reading: Reading, index: number, thrown: unknown): ReadingRefus
   );
 }
 
-/** Two dates of one event of a device's buffer lie nearer together: they differ by what its clock was found to be off at either time. */
-const again_ms_max = day_ms;
 const commits_per_look = 16;
 const wal_max_bytes = 16 * 1024 * 1024;
 const checkpoint_max_ms = 250;

@@ -15,7 +15,7 @@ test.skipIf(!mountsAllowed)(
   async () => {
     using mount = mountSmall({ bytes: 4_000_000 });
     const ballast = join(mount.path, "ballast");
-    writeFileSync(ballast, new Uint8Array(2_500_000));
+    writeFileSync(ballast, new Uint8Array(1_700_000));
     await using receiving = await receive({ directory: join(mount.path, "data") });
     const gateway = gatewayOf(12, 60_000);
     const headers = {

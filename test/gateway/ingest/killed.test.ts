@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { below, seeded, temporaryDirectory } from "../../../testbed/sample.ts";
 import { databaseOf, openBeside } from "../../../testbed/sqlite/opening.ts";
+import { storedEvents } from "../../../testbed/sqlite/stored-readings.ts";
 
 test("after kill -9 at any moment every acknowledged reading is on disk, once, in numbers without gaps", async () => {
   using directory = temporaryDirectory();
@@ -47,14 +48,11 @@ async function keptIn(directory: string) {
   const { last_seq, items } = await beside.overview();
   await beside.close();
   using database = new Database(databaseOf(directory), { readonly: true });
-  const rows = database.query("SELECT seq, event FROM wirelesssensor_events ORDER BY seq").values() as [
-    number,
-    number,
-  ][];
+  const rows = storedEvents(database, "wirelesssensor_events").sort((one, other) => one.seq - other.seq);
   return {
     last_seq,
     counted: items.reduce((sum, { series }) => sum + (series[0]?.count ?? 0), 0),
-    numbers: rows.map(([seq]) => seq),
-    events: rows.map(([, event]) => event),
+    numbers: rows.map(({ seq }) => seq),
+    events: rows.map(({ event }) => event),
   };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { day_ms } from "../../../src/base/time.ts";
 import { importDocument } from "../../../src/import/file-import.ts";
@@ -116,11 +117,13 @@ test.skipIf(!mountsAllowed)(
   "a full disk at central is one line here, changes nothing there, and passes",
   async () => {
     await using programme = new Programme();
-    using disk = mountSmall({ bytes: 1_300_000 });
+    using disk = mountSmall({ bytes: 4_000_000 });
     await programme.start();
     await programme.stop();
     await programme.startAt(join(disk.path, "central"));
     const home = await programme.box(1);
+    const { bavail, bsize } = statfsSync(disk.path);
+    writeFileSync(join(disk.path, "others"), new Uint8Array(bavail * bsize - 100_000));
     await home.append(daysOfEvents({ from_ms, days: 10, count: 50_000 }));
     const fault = await home.upload().catch((thrown) => thrown);
     expect(fault).toBeInstanceOf(TryAgainLater);

@@ -86,7 +86,7 @@ export class Programme implements AsyncDisposable {
     this.#central = undefined;
   }
 
-  /** Changes the events of some times that central has, rows and sealed ones, behind its back. */
+  /** Changes the events of some times that central has, rows and those in blocks, behind its back. */
   changeEvents(isMeant: (stamp_ms: number) => boolean, change: (event: number) => number): void {
     const database = new Database(databasePath(join(this.directory, "central")));
     const rows = database.query(`SELECT stream, stamp, seq, event FROM ${events}`).values() as number[][];
@@ -96,10 +96,10 @@ export class Programme implements AsyncDisposable {
     for (const [stream = 0, stamp_ms = 0, seq = 0, event = 0] of rows)
       if (isMeant(stamp_ms)) setRow.run(change(event), stream, stamp_ms, seq);
     const blocks = database
-      .query(`SELECT stream, stamp, seq, readings FROM sealed_readings WHERE series = '${events}'`)
+      .query(`SELECT stream, stamp, seq, readings FROM blocks WHERE series = '${events}'`)
       .values() as [number, number, number, Uint8Array][];
     const setBlock = database.query(
-      `UPDATE sealed_readings SET readings = ? WHERE series = '${events}' AND stream = ? AND stamp = ? AND seq = ?`,
+      `UPDATE blocks SET readings = ? WHERE series = '${events}' AND stream = ? AND stamp = ? AND seq = ?`,
     );
     const place = valueColumns(events).findIndex(({ name }) => name === "event");
     for (const [stream, stamp, seq, bytes] of blocks) {

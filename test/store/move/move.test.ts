@@ -55,8 +55,8 @@ test("every row of every table is the same after a move to PostgreSQL and back, 
   ]);
   const there = { database: database.url };
   const last = { directory: join(directory.path, "last") };
-  expect(await movedInPieces(first, there)).toBeGreaterThan(15);
-  expect(await movedInPieces(there, last)).toBeGreaterThan(15);
+  expect(await movedInPieces(first, there)).toBeGreaterThan(10);
+  expect(await movedInPieces(there, last)).toBeGreaterThan(10);
   const after = await rowsOfAll(last);
   for (const table of Object.keys(before)) {
     const kept = (rows: string[] = []) =>
@@ -124,7 +124,7 @@ test("a row that differs in the end is told with its table, and the target stays
       "UPDATE wirelesssensor_events SET event = event + 1 WHERE stamp = (SELECT min(stamp) FROM wirelesssensor_events)",
       "rows of wirelesssensor_events of stream",
     ],
-    ["INSERT OR REPLACE INTO counts VALUES (987654, 'weights', 4000, 0, 0, 1, 1, 1)", "rows of counts are"],
+    ["INSERT OR REPLACE INTO late VALUES (987654, 'wirelesssensor_events', 4000, 0, 1)", "rows of late are"],
   ] as const) {
     const to = { directory: mkdtempSync(join(directory.path, "to-")) };
     expect(await moved(from, to, { spoil }).catch(String)).toContain(told);

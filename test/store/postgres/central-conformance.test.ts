@@ -1,11 +1,11 @@
 import { nightly } from "../../../testbed/nightly.ts";
+import { damageBy, inSmallBlocks } from "../blocks-central.ts";
+import { blocksAgree } from "../blocks-conformance.ts";
 import { centralStoresAgree } from "../central-conformance.ts";
 import type { MakeCentral } from "../central-sample.ts";
 import { storesAgree } from "../conformance.ts";
 import { mirrored } from "../mirrored.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
-import { damageBy, sealing } from "../sealed-central.ts";
-import { sealingAgrees } from "../sealing-conformance.ts";
 import { storesAgreeOnSeen } from "../seen-conformance.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
@@ -24,9 +24,12 @@ storesAgreeOnSeen("the store of central on PostgreSQL", make);
 storesAgree("what a gateway uploads to central on PostgreSQL", mirrored(make));
 storesAgreeOnRecords("what a gateway uploads to central on PostgreSQL", mirrored(make));
 
-sealingAgrees("the store of central on PostgreSQL", make);
-// What is sealed is read by the same code on either database, and each change has it asked on SQLite.
+blocksAgree("the store of central on PostgreSQL", make);
+// Blocks are read by the same code on either database, and each change has it asked on SQLite.
 if (nightly) {
-  centralStoresAgree("the store of central on PostgreSQL, all sealed", sealing(make));
-  storesAgree("what a gateway uploads to central on PostgreSQL, all sealed", mirrored(sealing(make)));
+  centralStoresAgree("the store of central on PostgreSQL, in small blocks", inSmallBlocks(make));
+  storesAgree(
+    "what a gateway uploads to central on PostgreSQL, in small blocks",
+    mirrored(inSmallBlocks(make)),
+  );
 }

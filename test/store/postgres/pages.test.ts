@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import type { PageRequest } from "../../../src/store/store.ts";
+import { rowsAlone, withBlocksOf } from "../../../testbed/block-sizes.ts";
 import { nightly } from "../../../testbed/nightly.ts";
 import { noCluster } from "../../../testbed/postgres/server.ts";
 import { below, item, seeded, sensor, start_ms } from "../../../testbed/sample.ts";
@@ -63,6 +64,7 @@ test.each(nightly ? [1, 2] : [1])(
 );
 
 seesPlans("a page is one walk along the index, without sorting or passing over anything else", async () => {
+  using _rows = withBlocksOf(rowsAlone);
   await using central = await temporaryCentral();
   const gateway = new SimulatedGateway(12, "one");
   for (let event = 0; event < 4_000; event += 1) {
@@ -117,7 +119,7 @@ seesPlans("a page is one walk along the index, without sorting or passing over a
   }
 });
 
-seesPlans("a page of sealed readings is one walk along the index of blocks, without sorting", async () => {
+seesPlans("a page of readings in blocks is read along the index of blocks, without sorting", async () => {
   await using central = await temporaryCentral();
   const gateway = new SimulatedGateway(12, "one");
   for (let event = 0; event < 30_000; event += 1) {
@@ -129,17 +131,16 @@ seesPlans("a page of sealed readings is one walk along the index of blocks, with
     });
   }
   await central.store.receive(gateway.all(), gateway.sender);
-  await central.store.compress(12, Number.MAX_SAFE_INTEGER);
   const before_ms = start_ms + 20_000 * 60_000;
   const request = { series, item: 2, before_ms, skip: 0, limit: 1_000, precision: "s" } as const;
-  const plans = await plansOf(central.url, "sealed_readings", async (store) => {
+  const plans = await plansOf(central.url, "blocks", async (store) => {
     const oldest = { from_ms: start_ms + 60_000_000, oldestFirst: true };
     for (const bounds of [{}, { skip: 700 }, oldest, { skip: 7_000 }])
       expect((await store.page({ ...request, ...bounds })).records).toHaveLength(1_000);
   });
   expect(plans.length).toBeGreaterThan(3);
   for (const plan of plans) {
-    expect(plan).toMatch(/Index Scan( Backward)? using sealed_readings_pkey/);
+    expect(plan).toMatch(/Index Scan( Backward)? using blocks_pkey/);
     expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
   }
 });

@@ -70,10 +70,9 @@ test("a walk goes on while what it has passed, and what it has not, is cleared a
     expect(seen.slice(0, 21 * 53)).toEqual(inOrder.slice(0, 21 * 53));
     expect(seen.toSorted((one, other) => inOrder.indexOf(one) - inOrder.indexOf(other))).toEqual(seen);
     using database = new Database(databaseOf(directory.path), { readonly: true });
-    const [[listed]] = database
-      .query("SELECT count(*) FROM late JOIN wirelesssensor_events USING (stream, stamp, seq)")
-      .values() as [[number]];
-    expect(database.query("SELECT count(*) FROM late").values()).toEqual([[listed]]);
+    const stamps = new Set(rest.rows.map(([stamp_ms]) => stamp_ms));
+    const listed = database.query("SELECT stamp FROM late").values().flat() as number[];
+    expect(listed.filter((stamp_ms) => !stamps.has(stamp_ms))).toEqual([]);
   } finally {
     await upload.close();
     await store.close();

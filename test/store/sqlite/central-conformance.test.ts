@@ -1,14 +1,13 @@
 import { describe } from "bun:test";
-import { start_ms } from "../../../testbed/sample.ts";
 import { arrivals } from "../arrival-conformance.ts";
+import { damageBy, inSmallBlocks } from "../blocks-central.ts";
+import { blocksAgree } from "../blocks-conformance.ts";
 import { centralStoresAgree } from "../central-conformance.ts";
 import { everyPage } from "../central-pages.ts";
 import type { MakeCentral } from "../central-sample.ts";
-import { oldestFirst, span_s, storesAgree } from "../conformance.ts";
+import { oldestFirst, storesAgree } from "../conformance.ts";
 import { mirrored } from "../mirrored.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
-import { damageBy, sealing } from "../sealed-central.ts";
-import { sealingAgrees } from "../sealing-conformance.ts";
 import { storesAgreeOnSeen } from "../seen-conformance.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
@@ -27,14 +26,14 @@ storesAgreeOnSeen("the store of central on SQLite", make);
 storesAgree("what a gateway uploads to central on SQLite", mirrored(make));
 storesAgreeOnRecords("what a gateway uploads to central on SQLite", mirrored(make));
 
-sealingAgrees("the store of central on SQLite", make);
-centralStoresAgree("the store of central on SQLite, all sealed", sealing(make));
-storesAgree("what a gateway uploads to central on SQLite, all sealed", mirrored(sealing(make)));
+blocksAgree("the store of central on SQLite", make);
+centralStoresAgree("the store of central on SQLite, in small blocks", inSmallBlocks(make));
+storesAgree("what a gateway uploads to central on SQLite, in small blocks", mirrored(inSmallBlocks(make)));
 
-// Sealed readings and rows follow each other in what is asked here, and late ones come to either side.
-describe("central on SQLite, sealed up to the middle", () => {
-  const halfSealed = sealing(make, start_ms + span_s * 500);
-  describe("pages", () => everyPage(halfSealed));
-  describe("all readings", () => oldestFirst(mirrored(halfSealed)));
-  describe("arrivals", () => arrivals(mirrored(halfSealed)));
+// Blocks and rows follow each other in what is asked here, and late readings come to either side.
+describe("central on SQLite, half of it in blocks", () => {
+  const half = inSmallBlocks(make, { rows_max: 200, rows_kept: 120, block_max: 50 });
+  describe("pages", () => everyPage(half));
+  describe("all readings", () => oldestFirst(mirrored(half)));
+  describe("arrivals", () => arrivals(mirrored(half)));
 });

@@ -26,7 +26,7 @@ import {
   refusal,
 } from "../../../testbed/sqlite/opening.ts";
 import { all, events, eventsOf, keyOf, numbers } from "../central-sample.ts";
-import { checkCounts } from "./counts.ts";
+import { checkTotals } from "./totals.ts";
 
 const beside = { clock: new SystemClock(), log: keptLog().log };
 
@@ -89,7 +89,7 @@ test("commands beside a running central import and hand out tokens, and what arr
   expect(await view.gateways()).toMatchObject([{ home: 12, held_seq: 2_000 }]);
   await view.close();
   await store.close();
-  checkCounts(directory.path);
+  checkTotals(directory.path);
 });
 
 test("counts are exact after any damage is repaired, in spans of any age", async () => {
@@ -120,7 +120,7 @@ test("counts are exact after any damage is repaired, in spans of any age", async
     );
     database.close();
     await repairAll(store, gateway);
-    checkCounts(directory.path);
+    checkTotals(directory.path);
     for (const number of [1, 2]) {
       const expected = gateway.readings
         .filter(({ device }) => device.address === sensor(number).address)

@@ -12,7 +12,7 @@ import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from
 import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { databaseOf, openBeside, openGateway } from "../../../testbed/sqlite/opening.ts";
 import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
-import { checkCounts } from "./counts.ts";
+import { checkTotals } from "./totals.ts";
 
 test("a commit that is refused leaves no device, count or note, and what comes next is as if it had never been", async () => {
   using directory = temporaryDirectory();
@@ -26,7 +26,7 @@ test("a commit that is refused leaves no device, count or note, and what comes n
   expect([items.length, dropped, await store.cursor("box")]).toEqual([1, {}, undefined]);
   const again = await store.append([sensorEvent(sensor(2), start_ms + 1, 2)]);
   expect(again).toEqual({ first_seq: 2, last_seq: 2, created: [expect.stringContaining("wireless")] });
-  checkCounts(directory.path);
+  checkTotals(directory.path);
   await store.close();
 });
 
@@ -213,7 +213,7 @@ test("a running gateway that is erased forgets its devices at once, and leaves n
   const later = await store.append([sensorEvent(device, start_ms + 2_000, 1)]);
   expect(later).toMatchObject({ first_seq: 3, created: [expect.any(String)] });
   expect((await store.overview()).items).toMatchObject([{ series: [{ count: 1 }] }]);
-  checkCounts(directory.path);
+  checkTotals(directory.path);
   await store.close();
 });
 

@@ -8,15 +8,15 @@ import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../.
 import { databaseOf } from "../../../testbed/sqlite/opening.ts";
 import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { erasuresAgree } from "../erasure-conformance.ts";
-import { checkCounts } from "./counts.ts";
 import { temporaryCentral } from "./temporary-central.ts";
+import { checkTotals } from "./totals.ts";
 
 erasuresAgree("central on SQLite", async () => {
   const central = await temporaryCentral();
   return {
     store: central.store,
     async [Symbol.asyncDispose]() {
-      checkCounts(central.directory);
+      checkTotals(central.directory);
       await central[Symbol.asyncDispose]();
     },
   };
@@ -64,7 +64,7 @@ describe("a gateway", () => {
     expect(await upload.erasures()).toMatchObject([{ home: 0, own: 1, readings: 10 }]);
     await upload.close();
     await running.close();
-    checkCounts(directory.path);
+    checkTotals(directory.path);
   });
 
   test("that is erased while it hears loses nothing that came after, and keeps nothing that came before", async () => {
@@ -92,7 +92,7 @@ describe("a gateway", () => {
     expect((await running.overview()).items).toMatchObject([{ series: [{ count: left.length }] }]);
     await beside.close();
     await running.close();
-    checkCounts(directory.path);
+    checkTotals(directory.path);
   });
 
   test("gets rid of the bytes of an erasure that was interrupted with the next one", async () => {

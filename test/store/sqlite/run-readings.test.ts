@@ -1,18 +1,17 @@
 import { expect, test } from "bun:test";
 import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
+import { BlockLists, between } from "../../../src/store/series/block-lists.ts";
 import { recordsOf } from "../../../src/store/series/pages.ts";
 import {
   countBetween,
-  keysFrom,
   newestBetween,
   numberedBetween,
   readingsAfter,
-  spansBetween,
 } from "../../../src/store/series/readings.ts";
-import { placesOf, type StreamSeries } from "../../../src/store/series/streams.ts";
-import { spanStart, widths_ms } from "../../../src/store/series/time-spans.ts";
+import { type PlacedSeries, placedSeriesOf } from "../../../src/store/series/streams.ts";
 import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
+import { rowsAlone, smallBlocks, withBlocksOf } from "../../../testbed/block-sizes.ts";
 import { below, seeded, sensor, start_ms } from "../../../testbed/sample.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
@@ -22,101 +21,90 @@ const series = "wirelesssensor_events";
 const left_out_ms = 60_000;
 
 test.each([
-  ["nothing", 0],
-  ["a part", 0.6],
-  ["all", 1],
-] as const)("of a stretch of time are the same readings and counts where %s is sealed", async (_, part) => {
-  await using made = await temporaryCentral();
-  const random = seeded(4);
-  const gateway = new SimulatedGateway(12, "one");
-  let stamp_ms = start_ms;
-  for (let event = 1; event <= 3_000; event += 1) {
-    // Some of one millisecond, and late ones.
-    stamp_ms += below(random, 3) * below(random, 3_000);
-    const late_ms = random() < 0.03 ? below(random, 900_000) : 0;
-    gateway.add({ device: sensor(1), series, stamp_ms: stamp_ms - late_ms, fields: [event] });
-  }
-  await made.store.receive(gateway.all(), gateway.sender);
-  const model = gateway.readings
-    .map(({ stamp_ms: at_ms, seq }): [stamp_ms: number, seq: number] => [at_ms, seq])
-    .sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-  const last_ms = model.at(-1)?.[0] as number;
-  await made.store.compress(12, start_ms + (last_ms + 1 - start_ms) * part);
-  using database = openForReading(databasePath(made.directory));
-  const runner = new Runner(database);
-  const run = runner.run(placesOf(homesOnSqlite, { series, home: 0, streams: [1] })).get(1) as StreamSeries;
-  const ends = [0, start_ms - 9, run.sealed_before, run.sealed_before - 1, last_ms, last_ms + 1, last_ms * 2];
-  const anyEnd = () =>
-    random() < 0.3
-      ? (ends[below(random, ends.length)] as number)
-      : (model[below(random, model.length)]?.[0] ?? 0) + below(random, 3) - 1;
-  for (let round = 0; round < 40; round += 1) {
-    const [from_ms = 0, before_ms = 0] = [anyEnd(), anyEnd()].sort((one, other) => one - other);
-    const window = { from_ms, before_ms };
-    const first = 1 + below(random, 3_000);
-    const last = first + below(random, 900);
-    const width = widths_ms[below(random, widths_ms.length)] as number;
-    const limit = below(random, round % 2 === 0 ? 5 : 3_000);
-    const key = model[below(random, model.length)] ?? [0, 0];
-    const within = model.filter(([at_ms]) => at_ms >= from_ms && at_ms < before_ms);
-    const numbered = within.filter(([, seq]) => seq >= first && seq <= last);
-    const spans = Map.groupBy(within, ([at_ms]) => spanStart(at_ms, width));
-    const after = model.filter(
-      ([at_ms, seq]) => (at_ms > key[0] || (at_ms === key[0] && seq > key[1])) && at_ms < before_ms,
-    );
-    const second_ms = key[0] - (key[0] % 1000);
-    const second =
-      random() < 0.5
-        ? {}
-        : { second: { from_ms: second_ms, before_ms: second_ms + left_out_ms, last: key[1] } };
-    const skip = below(random, round % 3 === 0 ? 9 : within.length + 9);
-    const step = random() < 0.5 ? 1 : -1;
-    const precision = random() < 0.5 ? "s" : "ms";
-    const shown = within.filter(
-      ([at_ms, seq]) =>
-        second.second === undefined || seq <= key[1] || at_ms < second_ms || at_ms >= second_ms + left_out_ms,
-    );
-    const served = (step > 0 ? shown : shown.toReversed()).slice(skip, skip + limit);
-    const asked = { ...window, ...second, skip, limit, precision } as const;
-    const found = runner.run(readingsAfter(run, { after: key, before_ms, limit }));
-    const keys = runner.run(
-      keysFrom([
-        { run, from_ms, last },
-        { run, from_ms: before_ms, last: first },
-      ]),
-    );
-    expect({
-      window,
-      count: runner.run(countBetween(run, window)),
-      numbered: runner.run(numberedBetween(run, { ...window, first, last })),
-      newest: runner.run(newestBetween(run, window)),
-      spans: [...runner.run(spansBetween(run, window, width))].sort(([one], [other]) => one - other),
-      records: runner.run(recordsOf(run, asked, step)).map(({ stamp, event }) => [stamp, event]),
-      after: found.map(([at_ms, seq, event]) => [at_ms, seq, event]),
-      keys: keys.map((of) => of.toSorted((one, other) => one[1] - other[1])),
-    }).toEqual({
-      window,
-      count: within.length,
-      numbered: numbered.length,
-      newest: within.at(-1)?.[0] ?? 0,
-      spans: [...spans].map(([at_ms, of]) => {
-        const numbers = of.map(([, seq]) => seq);
-        return [at_ms, [of.length, Math.min(...numbers), Math.max(...numbers)]];
-      }),
-      records: served.map(([at_ms, seq]) => [precision === "s" ? Math.floor(at_ms / 1000) : at_ms, seq]),
-      after: after.slice(0, limit).map(([at_ms, seq]) => [at_ms, seq, seq]),
-      keys: [
-        model.filter(([at_ms, seq]) => at_ms >= from_ms && seq <= last),
-        model.filter(([at_ms, seq]) => at_ms >= before_ms && seq <= first),
-      ].map((of) => of.toSorted((one, other) => one[1] - other[1])),
-    });
-  }
-  // A stretch ends before its end, where the last reading of a block lies right there too.
-  const blocks = database.query<{ last_stamp: number }, []>("SELECT last_stamp FROM sealed_readings").all();
-  for (const { last_stamp: before_ms } of blocks) {
-    const counted = [...runner.run(spansBetween(run, { from_ms: 0, before_ms }, widths_ms[0])).values()];
-    expect(counted.reduce((sum, [count]) => sum + count, 0)).toBe(
-      model.filter(([at_ms]) => at_ms < before_ms).length,
-    );
-  }
-});
+  ["nothing", rowsAlone],
+  ["a part", { rows_max: 1_500, rows_kept: 1_200, block_max: 100 }],
+  ["nearly all", smallBlocks],
+] as const)(
+  "of a stretch of time are the same readings and counts where %s is in blocks",
+  async (_, sizes) => {
+    using _sizes = withBlocksOf(sizes);
+    await using made = await temporaryCentral();
+    const random = seeded(4);
+    const gateway = new SimulatedGateway(12, "one");
+    let stamp_ms = start_ms;
+    for (let event = 1; event <= 3_000; event += 1) {
+      // Some of one millisecond, and late ones.
+      stamp_ms += below(random, 3) * below(random, 3_000);
+      const late_ms = random() < 0.03 ? below(random, 900_000) : 0;
+      gateway.add({ device: sensor(1), series, stamp_ms: stamp_ms - late_ms, fields: [event] });
+    }
+    await made.store.receive(gateway.all(), gateway.sender);
+    const model = gateway.readings
+      .map(({ stamp_ms: at_ms, seq }): [stamp_ms: number, seq: number] => [at_ms, seq])
+      .sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+    const last_ms = model.at(-1)?.[0] as number;
+    using database = openForReading(databasePath(made.directory));
+    const runner = new Runner(database);
+    const [run] = runner.run(placedSeriesOf(homesOnSqlite, { series, item: 1 })) as [PlacedSeries];
+    const lists = new BlockLists();
+    const ends = [0, start_ms - 9, run.rows_from, run.rows_from - 1, last_ms, last_ms + 1, last_ms * 2];
+    const anyEnd = () =>
+      random() < 0.3
+        ? (ends[below(random, ends.length)] as number)
+        : (model[below(random, model.length)]?.[0] ?? 0) + below(random, 3) - 1;
+    for (let round = 0; round < 40; round += 1) {
+      const [from_ms = 0, before_ms = 0] = [anyEnd(), anyEnd()].sort((one, other) => one - other);
+      const window = { from_ms, before_ms };
+      const first = 1 + below(random, 3_000);
+      const last = first + below(random, 900);
+      const limit = below(random, round % 2 === 0 ? 5 : 3_000);
+      const key = model[below(random, model.length)] ?? [0, 0];
+      const within = model.filter(([at_ms]) => at_ms >= from_ms && at_ms < before_ms);
+      const numbered = within.filter(([, seq]) => seq >= first && seq <= last);
+      const after = model.filter(
+        ([at_ms, seq]) => (at_ms > key[0] || (at_ms === key[0] && seq > key[1])) && at_ms < before_ms,
+      );
+      const second_ms = key[0] - (key[0] % 1000);
+      const second =
+        random() < 0.5
+          ? {}
+          : { second: { from_ms: second_ms, before_ms: second_ms + left_out_ms, last: key[1] } };
+      const skip = below(random, round % 3 === 0 ? 9 : within.length + 9);
+      const step = random() < 0.5 ? 1 : -1;
+      const precision = random() < 0.5 ? "s" : "ms";
+      const shown = within.filter(
+        ([at_ms, seq]) =>
+          second.second === undefined ||
+          seq <= key[1] ||
+          at_ms < second_ms ||
+          at_ms >= second_ms + left_out_ms,
+      );
+      const served = (step > 0 ? shown : shown.toReversed()).slice(skip, skip + limit);
+      const asked = { ...window, ...second, skip, limit, precision } as const;
+      const found = runner.run(readingsAfter(run, { after: key, before_ms, limit }));
+      expect({
+        window,
+        count: runner.run(countBetween(run, window)),
+        numbered: runner.run(numberedBetween(run, { ...window, first, last })),
+        newest: runner.run(newestBetween(run, window)),
+        placed: runner.run(between(run, lists, from_ms, before_ms)),
+        records: runner.run(recordsOf(run, lists, asked, step)).map(({ stamp, event }) => [stamp, event]),
+        after: found.map(([at_ms, seq, event]) => [at_ms, seq, event]),
+      }).toEqual({
+        window,
+        count: within.length,
+        numbered: numbered.length,
+        newest: within.at(-1)?.[0] ?? 0,
+        placed: within.length,
+        records: served.map(([at_ms, seq]) => [precision === "s" ? Math.floor(at_ms / 1000) : at_ms, seq]),
+        after: after.slice(0, limit).map(([at_ms, seq]) => [at_ms, seq, seq]),
+      });
+    }
+    // A stretch ends before its end, where the last reading of a block lies right there too.
+    const blocks = database.query<{ last_stamp: number }, []>("SELECT last_stamp FROM blocks").all();
+    for (const { last_stamp: before_ms } of blocks)
+      expect(runner.run(countBetween(run, { from_ms: 0, before_ms }))).toBe(
+        model.filter(([at_ms]) => at_ms < before_ms).length,
+      );
+  },
+);

@@ -3,12 +3,13 @@ import type { Database } from "../../../src/store/database.ts";
 import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
 import { downsampled } from "../../../src/store/series/downsampling.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite/sqlite-database.ts";
+import { rowsAlone, withBlocksOf } from "../../../testbed/block-sizes.ts";
 import { sensor, start_ms } from "../../../testbed/sample.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { databaseOf } from "../../../testbed/sqlite/opening.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
-test("a series in steps has each reading once, also where rows are sealed while it is read", async () => {
+test("a series in steps has each reading once, also where rows go into blocks while it is read", async () => {
   await using central = await temporaryCentral();
   const { store } = central;
   const gateway = new SimulatedGateway(12, "one");
@@ -16,18 +17,27 @@ test("a series in steps has each reading once, also where rows are sealed while 
     const stamp_ms = start_ms + Math.floor(event / 700);
     gateway.add({ device: sensor(1), series: "wirelesssensor_events", stamp_ms, fields: [event] });
   }
-  await store.receive(gateway.all(), gateway.sender);
+  {
+    using _rows = withBlocksOf(rowsAlone);
+    await store.receive(gateway.all(), gateway.sender);
+  }
   const database = new SqliteDatabase(databaseOf(central.directory));
   let parts = 0;
-  const sealedMeanwhile: Pick<Database, "page"> = {
+  const movedMeanwhile: Pick<Database, "page"> = {
     page: async (work) => {
       const part = await database.page(work);
       parts += 1;
-      await store.compress(12, Number.MAX_SAFE_INTEGER);
+      gateway.add({
+        device: sensor(1),
+        series: "wirelesssensor_events",
+        stamp_ms: start_ms + 90_000,
+        fields: [0],
+      });
+      await store.receive(gateway.batch(gateway.last_seq, gateway.last_seq), gateway.sender);
       return part;
     },
   };
-  const { count, sum } = await downsampled(sealedMeanwhile, homesOnSqlite, {
+  const { count, sum } = await downsampled(movedMeanwhile, homesOnSqlite, {
     series: "wirelesssensor_events",
     item: 1,
     from_ms: start_ms,

@@ -5,7 +5,7 @@ import type { UploadStore } from "../../../src/store/gateway/upload-store.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 import { openGateway } from "../../../testbed/sqlite/opening.ts";
-import { checkCounts } from "../sqlite/counts.ts";
+import { checkTotals } from "../sqlite/totals.ts";
 import { batchesAfter, rowsOf, UploadModel } from "./model.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 
@@ -94,7 +94,7 @@ test("what central holds is taken into an empty store with its numbers, and neve
     (await shifted.batchAfter({ epoch: first.epoch, after_seq: 300, readings_max: 1_000 })) as Batch,
   );
   for (const batch of [...batches, first]) await store.restoreReadings(batch);
-  checkCounts(spare.path);
+  checkTotals(spare.path);
   const own = await ownEpoch(store);
   expect(await store.epochs()).toEqual([
     { epoch: first.epoch, first_seq: 1, last_seq: 5_600, restored: true },

@@ -39,12 +39,12 @@ test("readings that are no longer there are named, and so is the one that all is
   await store.close();
 });
 
-test("a reading is not lost because counts say so", async () => {
+test("a reading is not lost because its block says so", async () => {
   using directory = temporaryDirectory();
   const gateway = await openGateway(directory.path);
   await gateway.append(events(3_000));
   await gateway.close();
-  damage(directory.path, "UPDATE counts SET min_seq = min_seq + 100, max_seq = max_seq - 100");
+  damage(directory.path, "UPDATE blocks SET min_seq = min_seq + 100, max_seq = max_seq - 100");
   const store = await openUpload(directory.path);
   const request = { epoch: await ownEpoch(store), after_seq: 0, readings_max: () => 50 };
   const batches = await batchesAfter(store, request);

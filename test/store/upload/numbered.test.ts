@@ -3,12 +3,7 @@ import type { Reading } from "../../../src/domain/reading.ts";
 import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
 import { epochs } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
-import {
-  batchAfter,
-  numberedReadings,
-  searchedColumns,
-  searchedReadings,
-} from "../../../src/store/sqlite/upload-reads.ts";
+import { batchAfter, numberedReadings, searchedColumns } from "../../../src/store/sqlite/upload-reads.ts";
 import {
   below,
   reading,
@@ -20,7 +15,7 @@ import {
 } from "../../../testbed/sample.ts";
 import { openGateway } from "../../../testbed/sqlite/opening.ts";
 
-test("readings that are found by the counts are those that looking at everything finds, each once", async () => {
+test("readings that are found by what blocks say of themselves are those that looking at everything finds, each once", async () => {
   using directory = temporaryDirectory();
   const gateway = await openGateway(directory.path);
   const random = seeded(3);
@@ -45,21 +40,21 @@ test("readings that are found by the counts are those that looking at everything
     [readings.length, readings.length],
     [readings.length + 1, 1e9],
   ];
-  // The first reading of what is counted in no span yet.
-  for (const [number] of database.query("SELECT tail_min FROM totals WHERE tail > 0").values())
-    ends.push([Number(number), Number(number)]);
+  // The first and the last number of each block.
+  for (const [least, most] of database.query("SELECT min_seq, max_seq FROM blocks").values())
+    ends.push([Number(least), Number(least)], [Number(most), Number(most)]);
   for (let round = 0; round < 60; round += 1) {
     const from = 1 + below(random, readings.length);
     ends.push([from, from + below(random, round % 2 === 0 ? 5 : 2_000)]);
   }
   for (const [from_seq, to_seq] of ends as [number, number][]) {
     const found = runner.run(numberedReadings(from_seq, to_seq));
-    expect(found).toEqual(runner.run(searchedReadings(from_seq, to_seq)));
+    expect(found).toEqual(runner.run(numberedReadings(from_seq, to_seq, true)));
   }
   await gateway.close();
 });
 
-test("readings that are looked up without the counts have the columns that a batch of them has", async () => {
+test("readings that are looked up without what blocks say of themselves have the columns that a batch of them has", async () => {
   using directory = temporaryDirectory();
   const gateway = await openGateway(directory.path);
   const readings = Array.from({ length: 30 }, (_, n) => sensorEvent(sensor(n % 3), start_ms + n, 48));

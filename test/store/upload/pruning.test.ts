@@ -5,7 +5,7 @@ import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import type { PageRequest } from "../../../src/store/store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 import { openGateway } from "../../../testbed/sqlite/opening.ts";
-import { checkCounts } from "../sqlite/counts.ts";
+import { checkTotals } from "../sqlite/totals.ts";
 import { openUpload } from "./opening.ts";
 
 const minute_ms = 60_000;
@@ -32,7 +32,7 @@ test("what stays is served as before, however far one skips, and what arrives la
     pruned: 3_600,
     more: false,
   });
-  checkCounts(directory.path);
+  checkTotals(directory.path);
   expect(await gateway.page(all)).toEqual(newest);
   expect(await gateway.page({ ...all, skip: 900, limit: 400 })).toEqual(far);
   expect((await gateway.page({ ...all, skip: 1_300 })).records).toHaveLength(5_000 - 3_600 - 1_300);
@@ -41,7 +41,7 @@ test("what stays is served as before, however far one skips, and what arrives la
 
   // The gateway remembered its counts from before; a reading that is older than everything lands among them.
   await gateway.append([sensorEvent(sensor(1), start_ms - 1, 50), sensorEvent(sensor(1), start_ms, 50)]);
-  checkCounts(directory.path);
+  checkTotals(directory.path);
   expect((await gateway.page({ ...all, oldestFirst: true, limit: 2 })).records).toEqual([
     { stamp: start_ms - 1, event: 50 },
     { stamp: start_ms, event: 50 },
@@ -73,21 +73,25 @@ test("nothing goes that is too new, that is not confirmed, or that lies behind s
   using directory = temporaryDirectory();
   const gateway = await openGateway(directory.path);
   await appendMinutes(gateway, 0, 3_000);
-  // It lies in the oldest span, the afternoon of the first day, and was numbered last.
+  // The second of all, which was numbered last.
   await gateway.append([sensorEvent(sensor(1), start_ms + 1, 48)]);
   const store = await openUpload(directory.path);
   const before_ms = start_ms + 9_000 * minute_ms;
   const prune = (request: object) =>
     store.prune({ before_ms, through_seq: 3_001, readings_max: 100_000, ...request });
-  expect(await prune({ before_ms: start_ms + 720 * minute_ms - 1 })).toEqual({ pruned: 0, more: false });
-  expect(await prune({ through_seq: 3_000 })).toEqual({ pruned: 0, more: false });
-  expect(await prune({ readings_max: 600 })).toEqual({ pruned: 721, more: true });
-  expect(await prune({ readings_max: 1 })).toEqual({ pruned: 180, more: true });
-  expect(await prune({ through_seq: 1_600 })).toEqual({ pruned: 540, more: false });
-  expect((await prune({})).more).toBe(false);
-  checkCounts(directory.path);
-  // The newest span stays, however old.
-  expect((await gateway.page(all)).records).toHaveLength(120);
+  expect(await prune({ before_ms: start_ms })).toEqual({ pruned: 0, more: false });
+  expect(await prune({ through_seq: 0 })).toEqual({ pruned: 0, more: false });
+  // Up to the reading that was numbered last.
+  expect(await prune({ through_seq: 3_000 })).toEqual({ pruned: 1, more: false });
+  expect(await prune({ before_ms: start_ms + 100 * minute_ms })).toEqual({ pruned: 100, more: false });
+  // A call always gets on: by a block, however little it may remove.
+  const { pruned, more } = await prune({ readings_max: 1 });
+  expect([pruned > 1, more]).toEqual([true, true]);
+  expect(await prune({ through_seq: 1_600 })).toEqual({ pruned: 1_600 - 100 - pruned, more: false });
+  expect(await prune({})).toEqual({ pruned: 1_399, more: false });
+  checkTotals(directory.path);
+  // The newest stays, however old.
+  expect((await gateway.page(all)).records).toHaveLength(1);
   await store.close();
   await gateway.close();
 });
@@ -95,7 +99,6 @@ test("nothing goes that is too new, that is not confirmed, or that lies behind s
 test("all goes that is from before a long pause, up to its last reading", async () => {
   using directory = temporaryDirectory();
   const gateway = await openGateway(directory.path);
-  // The newest hundred are in no span.
   await gateway.append([...minutes(0, 950), ...minutes(600_000, 100)]);
   const store = await openUpload(directory.path);
   const before_ms = start_ms + 500_000 * minute_ms;
@@ -103,7 +106,7 @@ test("all goes that is from before a long pause, up to its last reading", async 
     pruned: 950,
     more: false,
   });
-  checkCounts(directory.path);
+  checkTotals(directory.path);
   await store.close();
   await gateway.close();
 });
@@ -120,13 +123,13 @@ test("a pruning that is killed at any moment has taken whole spans, and the next
     for (let said = 0; said <= round; said += 1) await reader.read();
     child.kill("SIGKILL");
     await child.exited;
-    checkCounts(directory.path);
+    checkTotals(directory.path);
     await appendMinutes(gateway, count + round * 10, 10);
-    checkCounts(directory.path);
+    checkTotals(directory.path);
   }
   const last = pruning(directory.path, start_ms + count * minute_ms, count);
   expect(await last.exited).toBe(0);
-  checkCounts(directory.path);
+  checkTotals(directory.path);
   const store = await openUpload(directory.path);
   const kept = (await store.overview()).items[0]?.series[0]?.count ?? 0;
   // The newest span: as many as are not divided, at most, and what came since.

@@ -5,7 +5,7 @@ import { decodeBatch, encodeBatch } from "../../../src/transfer/batch-codec.ts";
 import { plainOf } from "../../../testbed/plain-batch.ts";
 import { below, temporaryDirectory } from "../../../testbed/sample.ts";
 import { openGateway } from "../../../testbed/sqlite/opening.ts";
-import { checkCounts } from "../sqlite/counts.ts";
+import { checkTotals } from "../sqlite/totals.ts";
 import { batchesAfter, rowsOf, UploadModel } from "./model.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 
@@ -43,7 +43,7 @@ for (const seed of [Number(process.env["LINTEL_TEST_SEED"] ?? 1), 2, 3]) {
       const prunable = model.prunable(before_ms, confirmed_seq);
       expect(taken.filter((seq) => !prunable.has(seq))).toEqual([]);
       for (const seq of taken) gone.add(seq);
-      checkCounts(directory.path);
+      checkTotals(directory.path);
     };
 
     for (let round = 0; round < 40; round += 1) {
@@ -53,7 +53,7 @@ for (const seed of [Number(process.env["LINTEL_TEST_SEED"] ?? 1), 2, 3]) {
       if (random() < 0.2) await prune();
     }
     expect(gone.size).toBeGreaterThan(0);
-    checkCounts(directory.path);
+    checkTotals(directory.path);
 
     const kept = model.between(1, model.last_seq).filter(([seq]) => !gone.has(seq as number));
     expect(await allRows(store, epoch)).toEqual(kept);

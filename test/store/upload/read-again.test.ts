@@ -7,7 +7,7 @@ import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { reading, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 import { openGateway } from "../../../testbed/sqlite/opening.ts";
-import { checkCounts } from "../sqlite/counts.ts";
+import { checkTotals } from "../sqlite/totals.ts";
 import { batchesAfter, rowsOf } from "./model.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 
@@ -53,7 +53,7 @@ test("events of a box that came back from central and are read again are there o
   expect(await running.cursor("box")).toBe("9");
   // What this box has recorded itself is never taken for one that came back.
   await running.append([doors(9, 9_000)]);
-  checkCounts(spare.path);
+  checkTotals(spare.path);
   const epoch = await ownEpoch(restored);
   const own = await batchesAfter(restored, { epoch, after_seq: 7, readings_max: () => 100 });
   expect(own.flatMap(rowsOf).map(([seq, , , , , event]) => [seq, event])).toEqual([
@@ -68,6 +68,22 @@ test("events of a box that came back from central and are read again are there o
   await restored.close();
 });
 
+test("what may be read again is not pruned before the box has told something newer", async () => {
+  using directory = temporaryDirectory();
+  const gateway = await openGateway(directory.path);
+  await gateway.append(range(1, 6).map((event) => doors(event, 5_000)));
+  await gateway.close();
+  beginEpochIn(directory.path, "0123456789abcdef0123456789abcdef");
+  const spare = await openGateway(directory.path);
+  const store = await openUpload(directory.path);
+  const all = { before_ms: start_ms + day_ms, through_seq: 100, readings_max: 100 };
+  expect(await store.prune(all)).toEqual({ pruned: 0, more: false });
+  await spare.append(range(3, 7).map((event) => doors(event, 6_000)));
+  expect(await store.prune(all)).toEqual({ pruned: 6, more: false });
+  await store.close();
+  await spare.close();
+});
+
 test("so are events of a box whose place in the buffer was lost with a damaged page, where the readings were saved", async () => {
   using directory = temporaryDirectory();
   const gateway = await openGateway(directory.path);
@@ -76,7 +92,7 @@ test("so are events of a box whose place in the buffer was lost with a damaged p
   beginEpochIn(directory.path, "0123456789abcdef0123456789abcdef");
   const mended = await openGateway(directory.path);
   await mended.append(range(4, 8).map((event) => doors(event, 6_000)));
-  checkCounts(directory.path);
+  checkTotals(directory.path);
   using database = new Database(databasePath(directory.path), { readonly: true });
   expect(database.query("SELECT event, seq FROM pillbox_events ORDER BY seq").values()).toEqual([
     ...range(1, 6).map((event) => [event, event]),

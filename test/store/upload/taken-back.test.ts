@@ -5,7 +5,7 @@ import { day_ms } from "../../../src/base/time.ts";
 import type { Batch } from "../../../src/store/batch.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
-import { recountDays } from "../../../src/store/series/counts.ts";
+import { recount } from "../../../src/store/series/totals.ts";
 import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
@@ -13,7 +13,7 @@ import { item, reading, sensor, sensorEvent, start_ms, temporaryDirectory } from
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { openGateway } from "../../../testbed/sqlite/opening.ts";
 import { events } from "../central-sample.ts";
-import { checkCounts } from "../sqlite/counts.ts";
+import { checkTotals } from "../sqlite/totals.ts";
 import { openUpload, ownEpoch } from "./opening.ts";
 
 /** Readings 1 to 6 of a gateway: events of two sensors, two a day, and from the third day on temperatures. */
@@ -92,27 +92,17 @@ test("readings that a gateway has lost come back under their numbers, and no oth
   expect(rowsIn(made.copy)).toHaveLength(3);
   // As a repair of the file leaves it, that counts what is there.
   const { database, runner } = changing(made.copy);
-  const day = Math.floor(start_ms / day_ms);
-  for (const [series, days] of [
-    [
-      "wirelesssensor_events",
-      [
-        [1, day],
-        [2, day + 1],
-      ],
-    ],
-    ["wirelesssensor_measures", [[1, day + 2]]],
-  ] as const)
-    runner.run(recountDays(homesOnSqlite, { series, home: 0, days, changed: true }));
+  for (const series of ["wirelesssensor_events", "wirelesssensor_measures"] as const)
+    runner.run(recount(homesOnSqlite, { series, home: 0, streams: [1, 2], changed: true }));
   database.close();
-  checkCounts(made.copy);
+  checkTotals(made.copy);
   const store = await openUpload(made.copy);
   const other = "0123456789abcdef".repeat(2);
   expect(await store.takeBack({ ...all, epoch: other })).toBe(0);
   // What a later self of it has numbered was never lost here.
   expect(await store.takeBack(all)).toBe(3);
   expect(rowsIn(made.copy)).toEqual(before);
-  checkCounts(made.copy);
+  checkTotals(made.copy);
   expect(await store.takeBack(all)).toBe(0);
   expect((await store.overview()).last_seq).toBe(6);
   await store.close();
@@ -144,8 +134,8 @@ test("a reading is late again once the newer one is back that had come before it
   expect(late()).toEqual([3]);
   change(directory.path, "DELETE FROM wirelesssensor_events WHERE seq = 2");
   const { database, runner } = changing(directory.path);
-  const days = [[1, Math.floor(start_ms / day_ms)]] as const;
-  runner.run(recountDays(homesOnSqlite, { series: "wirelesssensor_events", home: 0, days, changed: true }));
+  const of = { series: "wirelesssensor_events", home: 0, streams: [1], changed: true } as const;
+  runner.run(recount(homesOnSqlite, of));
   database.close();
   expect(late()).toEqual([]);
   const store = await openUpload(directory.path);
@@ -178,7 +168,7 @@ test("readings of a later self of a store follow its own, once, and only where t
   // What it has already takes nothing of it back.
   await store.takeLater(first);
   expect(rowsIn(made.copy)).toEqual(rowsIn(made.directory));
-  checkCounts(made.copy);
+  checkTotals(made.copy);
   expect(await store.overview()).toMatchObject({ last_seq: 9 });
   expect(await store.epochs()).toMatchObject([{ first_seq: 1, last_seq: 9, restored: false }]);
   await store.close();
@@ -200,7 +190,7 @@ test("what central gives back of several epochs keeps the name of each, and one 
   expect(await refused(store.restoreReadings(later.batch(9, 9)))).toStartWith(
     "this store has numbered readings of its own",
   );
-  checkCounts(directory.path);
+  checkTotals(directory.path);
   await store.close();
 });
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { oneHome } from "../../../../src/store/inventory/homes.ts";
+import { BlockLists } from "../../../../src/store/series/block-lists.ts";
 import { page } from "../../../../src/store/series/pages.ts";
-import { SpanMemory } from "../../../../src/store/series/ranks.ts";
 import { openForReading } from "../../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../../src/store/sqlite/sqlite-database.ts";
 import { EncodedAnswer } from "../../../../src/web/api/encoded-answers.ts";
@@ -23,7 +23,7 @@ function coldPages(data: Data): Record<"store" | "rowid", number[]> {
     store: ({ item, before_s }: Asked) => {
       const request = { series: "wirelesssensor_events", item, before_ms: before_s * 1000 } as const;
       const { records } = runner.snapshot(
-        page(oneHome, new SpanMemory(), { ...request, skip: 0, limit: 1000, precision: "s" }),
+        page(oneHome, new BlockLists(), { ...request, skip: 0, limit: 1000, precision: "s" }),
       );
       return new EncodedAnswer({ body: records }).as(undefined).length;
     },

@@ -82,7 +82,7 @@ export class Judge {
     if (of.hasZigbee && readIfThere(of.zigbeeNetwork(of.disk.directory)) !== of.zigbee)
       throw new Broken(`home ${of.home} has lost its Zigbee network`);
     this.#requireReleased(of, waiting);
-    reader.requireCounts(`home ${of.home}`);
+    reader.requireTotals(`home ${of.home}`);
     this.#requireMarks(of, reader, rows);
   }
 
@@ -150,7 +150,7 @@ export class Judge {
         );
       }
     }
-    reader.requireCounts("central");
+    reader.requireTotals("central");
   }
 
   /** After an upload that found everything well: central has what was acknowledged, once, and nothing else. */
@@ -306,9 +306,14 @@ class Reader {
 
   /** In the order of their numbers. */
   rows(): Row[] {
-    return this.#all(
-      `${series.map((name) => `SELECT stamp, seq, event, items.address FROM ${name} ${withDevice(name)}`).join(" UNION ALL ")} ORDER BY seq`,
+    const rows = this.#all<Row>(
+      series
+        .map((name) => `SELECT stamp, seq, event, items.address FROM ${name} ${withDevice(name)}`)
+        .join(" UNION ALL "),
     );
+    for (const name of series)
+      for (const { home: _, own: seq, ...row } of this.#inBlocks(name)) rows.push({ ...row, seq });
+    return rows.sort((one, other) => one.seq - other.seq);
   }
 
   waiting(): number[] {
@@ -347,7 +352,7 @@ class Reader {
       ...this.#all<OwnRow>(
         `SELECT streams.home, stamp, seq AS own, event, items.address FROM ${name} ${withDevice(name)}`,
       ),
-      ...this.#sealed(name),
+      ...this.#inBlocks(name),
     ]);
     return rows.map(({ home, own, ...row }) => {
       const run = runs.findLast((one) => one.home === home && one.first_own <= own);
@@ -357,10 +362,10 @@ class Reader {
     });
   }
 
-  #sealed(name: (typeof series)[number]): OwnRow[] {
+  #inBlocks(name: (typeof series)[number]): OwnRow[] {
     const place = valueColumns(name).findIndex((column) => column.name === "event");
     return this.#all<{ home: number; address: string; readings: Uint8Array }>(
-      `SELECT streams.home, items.address, readings FROM sealed_readings ${withDevice("sealed_readings")} WHERE series = '${name}'`,
+      `SELECT streams.home, items.address, readings FROM blocks ${withDevice("blocks")} WHERE series = '${name}'`,
     ).flatMap(({ home, address, readings }) => {
       const { stamp_ms, seq, values } = decodeBlock(name, readings);
       return [...seq].map((own, index) => ({
@@ -373,20 +378,24 @@ class Reader {
     });
   }
 
-  /** Totals and counts are those of the rows. */
-  requireCounts(whose: string): void {
+  /** Totals are those of the rows and blocks. */
+  requireTotals(whose: string): void {
     for (const name of series) {
-      const wrong = this.#all<{ stream: number; total: number; rows: number; counted: number }>(
-        `SELECT stream, total,
-           (SELECT count(*) FROM ${name} AS rows WHERE rows.stream = totals.stream) +
-           (SELECT coalesce(sum(count), 0) FROM sealed_readings AS sealed
-              WHERE sealed.stream = totals.stream AND sealed.series = totals.series) AS rows,
-           tail + (SELECT coalesce(sum(count), 0) FROM counts WHERE counts.stream = totals.stream
-              AND counts.series = totals.series AND width = (SELECT max(width) FROM counts)) AS counted
+      const wrong = this.#all<{
+        stream: number;
+        total: number;
+        in_blocks: number;
+        rows: number;
+        blocks: number;
+      }>(
+        `SELECT stream, total, in_blocks,
+           (SELECT count(*) FROM ${name} AS rows WHERE rows.stream = totals.stream) AS rows,
+           (SELECT coalesce(sum(count), 0) FROM blocks
+              WHERE blocks.stream = totals.stream AND blocks.series = totals.series) AS blocks
          FROM totals WHERE series = '${name}'`,
-      ).find(({ total, rows, counted }) => total !== rows || counted !== rows);
+      ).find(({ total, in_blocks, rows, blocks }) => total !== rows + blocks || in_blocks !== blocks);
       if (wrong !== undefined)
-        throw new Broken(`${whose} counts ${wrong.total} and ${wrong.counted} of ${wrong.rows} ${name}`);
+        throw new Broken(`${whose} counts of ${name} what it has not: ${JSON.stringify(wrong)}`);
     }
   }
 

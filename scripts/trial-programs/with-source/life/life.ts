@@ -2,6 +2,7 @@ import { SystemClock } from "../../../../src/base/clock.ts";
 import { lineLog } from "../../../../src/base/log.ts";
 import { day_ms, hour_ms } from "../../../../src/base/time.ts";
 import { importDocument } from "../../../../src/import/file-import.ts";
+import { withBlocksOf } from "../../../../testbed/block-sizes.ts";
 import { below, item, seeded } from "../../../../testbed/sample.ts";
 import { SimulatedCentral } from "./central.ts";
 import type { Disks } from "./disk.ts";
@@ -21,6 +22,8 @@ export interface Lived {
 
 /** Lives a plan: all of it in this thread and by its seed. @param trace called with each line of what happens */
 export async function live(plan: Plan, disks: Disks, trace?: (line: string) => void): Promise<Lived> {
+  // So few that what a home hears in days makes many blocks.
+  using _sizes = withBlocksOf({ rows_max: 12, rows_kept: 4, block_max: [8, 40][plan.seed % 2] ?? 8 });
   const life = new Life(plan, disks, trace);
   try {
     await life.run();

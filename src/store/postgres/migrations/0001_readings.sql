@@ -57,9 +57,9 @@ CREATE TABLE batches (
   PRIMARY KEY (home, epoch, from_seq)
 );
 
--- What is held of a series of a stream; `home` is its home. `revision` rises when readings that were held are changed or joined with others,
--- `pruned` is how many have been removed. Readings from the stamp `tail_from` on are the tail: there are `tail`, from the number `tail_min` on,
--- and `counts` has those before. Readings below the stamp `sealed_before` are in `sealed_readings`, all others are rows.
+-- What is held of a series of a stream; `home` is its home. Readings below the stamp `rows_from` are in `blocks`, all others are rows: `in_blocks` of
+-- `total` are. `inserted` is how many have come among the blocks, `revision` rises when readings that were held are changed or joined with others, and `pruned`
+-- is how many have been removed.
 CREATE TABLE totals (
   stream BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,
@@ -69,17 +69,16 @@ CREATE TABLE totals (
   newest_stamp BIGINT NOT NULL DEFAULT 0,
   revision BIGINT NOT NULL DEFAULT 0,
   pruned BIGINT NOT NULL DEFAULT 0,
-  tail BIGINT NOT NULL DEFAULT 0,
-  tail_from BIGINT NOT NULL DEFAULT 0,
-  tail_min BIGINT NOT NULL DEFAULT 0,
-  sealed_before BIGINT NOT NULL DEFAULT 0,
+  in_blocks BIGINT NOT NULL DEFAULT 0,
+  inserted BIGINT NOT NULL DEFAULT 0,
+  rows_from BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (stream, series, home)
 );
 CREATE INDEX totals_by_home ON totals (home);
 
--- Blocks of readings of a series of a stream that are older than some days: `count` of them, from the one that has `stamp` and `seq` to the last one, in
--- columns (src/store/series/block-codec.ts). They are compressed already. All of a block lie in the same 32 days.
-CREATE TABLE sealed_readings (
+-- Blocks of readings of a series of a stream: `count` of them, from the one that has `stamp` and `seq` to the last one, in columns
+-- (src/store/series/block-codec.ts). They are compressed already.
+CREATE TABLE blocks (
   stream BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,
   home BIGINT NOT NULL,
@@ -92,20 +91,7 @@ CREATE TABLE sealed_readings (
   readings BYTEA NOT NULL,
   PRIMARY KEY (stream, series, stamp, seq, home)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_scale_factor = 0.05);
-ALTER TABLE sealed_readings ALTER COLUMN readings SET STORAGE EXTERNAL;
-
--- Readings by spans of time, `width` milliseconds each and beginning at multiples of it: src/store/README.md says how they are used.
-CREATE TABLE counts (
-  stream BIGINT NOT NULL,
-  series TEXT COLLATE "C" NOT NULL,
-  width BIGINT NOT NULL,
-  start BIGINT NOT NULL,
-  home BIGINT NOT NULL,
-  count BIGINT NOT NULL,
-  min_seq BIGINT NOT NULL,
-  max_seq BIGINT NOT NULL,
-  PRIMARY KEY (stream, series, width, start, home)
-);
+ALTER TABLE blocks ALTER COLUMN readings SET STORAGE EXTERNAL;
 
 -- Readings that came in with a stamp below one that their stream had already: all others came in the order of their key, so that the
 -- two together give the order of arrival. See src/store/README.md.

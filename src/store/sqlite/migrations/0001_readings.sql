@@ -4,10 +4,9 @@ CREATE TABLE meta (
   value ANY NOT NULL
 ) WITHOUT ROWID, STRICT;
 
--- What is held of a series of a stream; `home` is 0, because readings do not say theirs. `revision` rises when readings that were held are changed or
--- joined with others, `pruned` is how many have been removed. Readings from the stamp `tail_from` on are the tail: there are `tail`, from the number
--- `tail_min` on, and `counts` has those before. Readings below the stamp `sealed_before` are in `sealed_readings`, all others are rows; a gateway's
--- are all rows.
+-- What is held of a series of a stream; `home` is 0, because readings do not say theirs. Readings below the stamp `rows_from` are in `blocks`, all others are rows: `in_blocks` of
+-- `total` are. `inserted` is how many have come among the blocks, `revision` rises when readings that were held are changed or joined with others, and `pruned`
+-- is how many have been removed.
 CREATE TABLE totals (
   stream INTEGER NOT NULL,
   series TEXT NOT NULL,
@@ -17,24 +16,10 @@ CREATE TABLE totals (
   newest_stamp INTEGER NOT NULL DEFAULT 0,
   revision INTEGER NOT NULL DEFAULT 0,
   pruned INTEGER NOT NULL DEFAULT 0,
-  tail INTEGER NOT NULL DEFAULT 0,
-  tail_from INTEGER NOT NULL DEFAULT 0,
-  tail_min INTEGER NOT NULL DEFAULT 0,
-  sealed_before INTEGER NOT NULL DEFAULT 0,
+  in_blocks INTEGER NOT NULL DEFAULT 0,
+  inserted INTEGER NOT NULL DEFAULT 0,
+  rows_from INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (stream, series, home)
-) WITHOUT ROWID, STRICT;
-
--- Readings by spans of time, `width` milliseconds each and beginning at multiples of it: src/store/README.md says how they are used.
-CREATE TABLE counts (
-  stream INTEGER NOT NULL,
-  series TEXT NOT NULL,
-  width INTEGER NOT NULL,
-  start INTEGER NOT NULL,
-  home INTEGER NOT NULL,
-  count INTEGER NOT NULL,
-  min_seq INTEGER NOT NULL,
-  max_seq INTEGER NOT NULL,
-  PRIMARY KEY (stream, series, width, start, home)
 ) WITHOUT ROWID, STRICT;
 
 -- Readings that came in with a stamp below one that their stream had already: all others came in the order of their key, so that the
@@ -47,3 +32,20 @@ CREATE TABLE late (
   stamp INTEGER NOT NULL,
   PRIMARY KEY (stream, series, seq, home)
 ) WITHOUT ROWID, STRICT;
+
+-- Blocks of readings of a series of a stream: `count` of them, from the one that has `stamp` and `seq` to the last one, in columns
+-- (src/store/series/block-codec.ts). What is asked of all blocks of a stream is read from the index alone.
+CREATE TABLE blocks (
+  stream INTEGER NOT NULL,
+  series TEXT NOT NULL,
+  home INTEGER NOT NULL,
+  stamp INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  last_stamp INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  min_seq INTEGER NOT NULL,
+  max_seq INTEGER NOT NULL,
+  readings BLOB NOT NULL,
+  PRIMARY KEY (stream, series, stamp DESC, seq DESC, home)
+) STRICT;
+CREATE INDEX blocks_in_order ON blocks (stream, series, home, stamp DESC, seq DESC, last_stamp, count, min_seq, max_seq);

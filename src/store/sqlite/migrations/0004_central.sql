@@ -50,22 +50,6 @@ CREATE TABLE batches (
   PRIMARY KEY (home, epoch, from_seq)
 ) WITHOUT ROWID, STRICT;
 
--- At central: blocks of readings of a series of a stream that are older than some days: `count` of them, from the one that has `stamp` and `seq` to the
--- last one, in columns (src/store/series/block-codec.ts). All of a block lie in the same 32 days.
-CREATE TABLE sealed_readings (
-  stream INTEGER NOT NULL,
-  series TEXT NOT NULL,
-  home INTEGER NOT NULL,
-  stamp INTEGER NOT NULL,
-  seq INTEGER NOT NULL,
-  last_stamp INTEGER NOT NULL,
-  count INTEGER NOT NULL,
-  min_seq INTEGER NOT NULL,
-  max_seq INTEGER NOT NULL,
-  readings BLOB NOT NULL,
-  PRIMARY KEY (stream, series, stamp, seq, home)
-) STRICT;
-
 -- At central: alerts that it makes of the health of a home's devices. Served beside those of imports, never mixed with them.
 CREATE TABLE home_alerts (
   home INTEGER NOT NULL,

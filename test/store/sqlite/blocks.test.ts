@@ -2,47 +2,48 @@ import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
 import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
 import { readingsOf, type StreamReading } from "../../../src/store/series/block-codec.ts";
+import { blockSizes } from "../../../src/store/series/block-sizes.ts";
 import {
-  addCompressed,
+  addToBlocks,
   BlockReader,
-  block_readings,
   blocksNumbered,
-  eachCompressed,
-  removeCompressed,
-} from "../../../src/store/series/compressed-blocks.ts";
+  eachInBlocks,
+  removeFromBlocks,
+} from "../../../src/store/series/blocks.ts";
 import type { StreamSeries } from "../../../src/store/series/streams.ts";
-import { type Between, spanStart, widths_ms } from "../../../src/store/series/time-spans.ts";
+import type { Between } from "../../../src/store/series/time-spans.ts";
 import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
 import { Runner } from "../../../src/store/sqlite/sqlite-database.ts";
+import { withBlocksOf } from "../../../testbed/block-sizes.ts";
 import { below, seeded } from "../../../testbed/sample.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";
-const width_ms = widths_ms[0];
-/** When a span of the widest kind begins. */
-const start_ms = spanStart(1_800_000_000_000, width_ms);
+const width_ms = 32 * day_ms;
+const start_ms = 1_800_000_000_000;
+const { block_max } = blockSizes;
 
-/** The sealed readings of a run, on SQLite. */
-async function sealedRun(run: Partial<StreamSeries> = {}) {
+/** The blocks of a run, on SQLite. */
+async function blocksOf(run: Partial<StreamSeries> = {}) {
   const made = await temporaryCentral();
   const database = openForWriting(databasePath(made.directory));
   const runner = new Runner(database);
-  const sealed_before = start_ms + 3 * width_ms;
-  const place: StreamSeries = { homes: homesOnSqlite, series, stream: 1, home: 0, sealed_before, ...run };
+  const rows_from = start_ms + 3 * width_ms;
+  const place: StreamSeries = { homes: homesOnSqlite, series, stream: 1, home: 0, rows_from, ...run };
   return {
     runner,
     place,
     add: (rows: readonly StreamReading[], to = place) =>
-      runner.run(addCompressed(to, readingsOf(series, rows))),
-    remove: (of: Between, numbers?: ReadonlySet<number>) => runner.run(removeCompressed(place, of, numbers)),
+      runner.run(addToBlocks(to, readingsOf(series, rows))),
+    remove: (of: Between, numbers?: ReadonlySet<number>) => runner.run(removeFromBlocks(place, of, numbers)),
     read: (of: Between, step: 1 | -1, most = Number.MAX_SAFE_INTEGER, from = place) => {
       const found: StreamReading[] = [];
-      runner.run(eachCompressed(from, of, step, (reading) => found.push(reading) < most));
+      runner.run(eachInBlocks(from, of, step, (reading) => found.push(reading) < most));
       return found;
     },
     blocks: () =>
       database
-        .query("SELECT stamp, seq, last_stamp, count, min_seq, max_seq FROM sealed_readings ORDER BY 1, 2")
+        .query("SELECT stamp, seq, last_stamp, count, min_seq, max_seq FROM blocks ORDER BY 1, 2")
         .values(),
     async [Symbol.asyncDispose]() {
       database.close();
@@ -58,8 +59,8 @@ function secondly(first: number, count: number, from_ms = start_ms): StreamReadi
   return Array.from({ length: count }, (_, index) => [from_ms + index * 1_000, first + index, 1, null]);
 }
 
-test("sealed readings are those that were added and not removed, in either direction, whatever the stretch of time", async () => {
-  await using run = await sealedRun();
+test("readings in blocks are those that were added and not removed, in either direction, whatever the stretch of time", async () => {
+  await using run = await blocksOf();
   const random = seeded(3);
   let model: StreamReading[] = [];
   let seq = 0;
@@ -70,7 +71,7 @@ test("sealed readings are those that were added and not removed, in either direc
       const rows = Array.from({ length: below(random, round % 4 === 0 ? 2_500 : 300) }, (): StreamReading => {
         seq += 1;
         const stamp_ms = random() < 0.1 ? anyStamp() : begin_ms + below(random, 400_000);
-        return [Math.min(stamp_ms, run.place.sealed_before - 1), seq, below(random, 9), null];
+        return [Math.min(stamp_ms, run.place.rows_from - 1), seq, below(random, 9), null];
       });
       run.add(rows);
       model = [...model, ...rows].sort((one, other) => one[0] - other[0] || one[1] - other[1]);
@@ -99,16 +100,17 @@ test("sealed readings are those that were added and not removed, in either direc
     }
   }
   const counts = run.blocks().map(([, , , count]) => Number(count));
-  expect(Math.max(...counts)).toBeLessThanOrEqual(block_readings);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(block_max);
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(model.length);
 });
 
-test("what follows fills the last block up to a thousand, and what comes in between halves a full one", async () => {
-  await using run = await sealedRun();
+test("what follows fills the last block up where it lacks much, and what comes in between halves a full one", async () => {
+  using _sizes = withBlocksOf({ block_max: 1_024 });
+  await using run = await blocksOf();
   const counts = () => run.blocks().map(([, , , count]) => count);
-  run.add(secondly(1, 1_000));
-  expect(counts()).toEqual([1_000]);
-  run.add(secondly(1_001, 1_100, start_ms + 1_000_000));
+  run.add(secondly(1, 700));
+  expect(counts()).toEqual([700]);
+  run.add(secondly(701, 1_400, start_ms + 700_000));
   expect(counts()).toEqual([1_024, 1_024, 52]);
   run.add(secondly(2_101, 972, start_ms + 2_100_000));
   expect(counts()).toEqual([1_024, 1_024, 1_024]);
@@ -124,26 +126,26 @@ test("what follows fills the last block up to a thousand, and what comes in betw
 
 test("a full block is parted by what comes in between, also where it is the last, and its end alone is not behind it", async () => {
   const counts = async (added: StreamReading) => {
-    await using run = await sealedRun();
-    run.add(secondly(11, block_readings));
+    await using run = await blocksOf();
+    run.add(secondly(11, block_max));
     run.add([added]);
     return run.blocks().map(([, , , count]) => count);
   };
-  const last_ms = start_ms + (block_readings - 1) * 1_000;
-  expect(await counts([start_ms + 5_500, 1, 1, null])).toEqual([513, 512]);
-  expect(await counts([last_ms, 1, 1, null])).toEqual([513, 512]);
-  expect(await counts([last_ms + 1, 1, 1, null])).toEqual([block_readings, 1]);
-});
-
-test("what follows in a span fills its last block also where later spans have some", async () => {
-  await using run = await sealedRun();
-  run.add([...secondly(1, 1_000), [start_ms + width_ms, 5_000, 1, null]]);
-  run.add(secondly(1_001, 100, start_ms + 1_000_000));
-  expect(run.blocks().map(([, , , count]) => count)).toEqual([block_readings, 76, 1]);
+  const last_ms = start_ms + (block_max - 1) * 1_000;
+  const halves = [block_max / 2 + 1, block_max / 2];
+  expect(await counts([start_ms + 5_500, 1, 1, null])).toEqual(halves);
+  expect(await counts([last_ms, 1, 1, null])).toEqual(halves);
+  // One that lacks little is left as it is.
+  await using run = await blocksOf();
+  run.add(secondly(11, block_max * 0.75));
+  run.add([[last_ms, 5_000, 1, null]]);
+  expect(run.blocks().map(([, , , count]) => count)).toEqual([block_max * 0.75, 1]);
+  expect(await counts([last_ms + 1, 1, 1, null])).toEqual([block_max, 1]);
 });
 
 test("a reading before all others goes to the first block, one between two blocks to that before it", async () => {
-  await using run = await sealedRun();
+  using _sizes = withBlocksOf({ block_max: 1_024 });
+  await using run = await blocksOf();
   run.add(secondly(101, 2_048));
   const at = (second: number) => start_ms + second * 1_000;
   const ends = () => run.blocks().map(([stamp, seq, last, count]) => [stamp, seq, last, count]);
@@ -170,8 +172,8 @@ test("a reading before all others goes to the first block, one between two block
   ]);
 });
 
-test("a block has readings of one span of the widest kind, says what numbers it has, and is of its run alone", async () => {
-  await using run = await sealedRun();
+test("a block says what numbers it has, and is of its run alone", async () => {
+  await using run = await blocksOf();
   const end_ms = start_ms + width_ms;
   const other = { ...run.place, stream: 2 };
   run.add([[start_ms + 7, 50, 3, null]], other);
@@ -181,27 +183,22 @@ test("a block has readings of one span of the widest kind, says what numbers it 
     [end_ms - 2, 9, 1, null],
     [end_ms + 5, 2, 1, null],
   ]);
-  expect(run.blocks().slice(1)).toEqual([
-    [end_ms - 2, 9, end_ms - 1, 2, 8, 9],
-    [end_ms, 3, end_ms + 5, 2, 2, 3],
-  ]);
+  expect(run.blocks().slice(1)).toEqual([[end_ms - 2, 9, end_ms + 5, 4, 2, 9]]);
   const numbered = (least: number, most: number, streams = [1]) =>
     run.runner
       .run(blocksNumbered(run.place, streams, { least, most }))
       .map(({ stream, min_seq, readings }) => [stream, min_seq, [...readings().seq]]);
-  expect(numbered(4, 7)).toEqual([]);
-  expect(numbered(9, 49, [1, 2])).toEqual([[1, 8, [9, 8]]]);
-  expect(numbered(3, 8)).toEqual([
-    [1, 8, [9, 8]],
-    [1, 2, [3, 2]],
-  ]);
+  expect(numbered(10, 49)).toEqual([]);
+  expect(numbered(0, 1)).toEqual([]);
+  expect(numbered(9, 49, [1, 2])).toEqual([[1, 2, [9, 8, 3, 2]]]);
   expect(numbered(50, 50, [1, 2])).toEqual([[2, 50, [50]]]);
   expect(run.remove({ from_ms: 0, before_ms: end_ms })).toBe(2);
   expect(run.read(everything, 1, 9, other)).toEqual([[start_ms + 7, 50, 3, null]]);
 });
 
-test("a walk reads three blocks first, then twice as many each time, thirty-two at most, and asks once more only after as many", async () => {
-  await using run = await sealedRun({ sealed_before: start_ms + 80 * width_ms });
+test("a reader asks for three blocks first, then twice as many each time, thirty-two at most, and asks once more only after as many", async () => {
+  using _sizes = withBlocksOf({ block_max: 1 });
+  await using run = await blocksOf({ rows_from: start_ms + 80 * width_ms });
   run.add(Array.from({ length: 80 }, (_, span) => [start_ms + span * width_ms, span + 1, 1, null]));
   const asked: unknown[] = [];
   for (const step of [1, -1] as const) {
@@ -229,18 +226,14 @@ test("a walk reads three blocks first, then twice as many each time, thirty-two 
   ]);
 });
 
-test("nothing is asked of a stretch of time that ends before it begins, or that lies where nothing is sealed", async () => {
-  await using run = await sealedRun();
+test("nothing is asked of a stretch of time that ends before it begins, or that lies where there are no blocks", async () => {
+  await using run = await blocksOf();
   run.add(secondly(1, 5));
   for (const of of [
     { from_ms: start_ms + 1, before_ms: start_ms + 1 },
-    { from_ms: run.place.sealed_before, before_ms: run.place.sealed_before + day_ms },
+    { from_ms: run.place.rows_from, before_ms: run.place.rows_from + day_ms },
   ])
     expect(new BlockReader(run.place, of, 1).next().next()).toEqual({ done: true, value: undefined });
-  // Of a run that is sealed up to a moment, nothing from there on is read.
-  const until = { ...run.place, sealed_before: start_ms + 2_000 };
-  expect(run.read(everything, 1, 9, until)).toEqual(secondly(1, 2));
-  expect(run.read(everything, -1, 9, until)).toEqual(secondly(1, 2).toReversed());
 });
 
 /** A step as work of its own. */

@@ -1,12 +1,11 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { day_ms } from "../../../src/base/time.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 import { databaseOf, openGateway } from "../../../testbed/sqlite/opening.ts";
-import { checkCounts } from "./counts.ts";
+import { checkTotals } from "./totals.ts";
 
-test("spans count every reading below the tail once, and those of more than 1,000 in narrower spans too", async () => {
+test("totals count every reading once, whether it is a row or in a block", async () => {
   using directory = temporaryDirectory();
   const store = await openGateway(directory.path);
   const random = seeded(7);
@@ -18,39 +17,42 @@ test("spans count every reading below the tail once, and those of more than 1,00
       return sensorEvent(sensor(1 + below(random, 2)), stamp_ms - late_ms, 48);
     });
     await store.append(readings);
-    checkCounts(directory.path);
+    checkTotals(directory.path);
   }
-  // A bulk of old readings, more than a span may have undivided.
+  // A bulk of old readings, more than a block has.
   await store.append(
     Array.from({ length: 9_000 }, (_, n) => sensorEvent(sensor(1), start_ms - 9_000_000 + n, 48)),
   );
-  checkCounts(directory.path);
+  checkTotals(directory.path);
   await store.close();
 });
 
-test("a tail has its bound also where thousands of readings are of one millisecond", async () => {
+test("rows have their bound also where thousands of readings are of one millisecond", async () => {
   using directory = temporaryDirectory();
   const store = await openGateway(directory.path);
   for (const after_ms of [0, 5, 5]) {
     await store.append(Array.from({ length: 1_500 }, () => sensorEvent(sensor(1), start_ms + after_ms, 48)));
-    checkCounts(directory.path);
+    checkTotals(directory.path);
   }
   await store.close();
 });
 
-test("a span of just a thousand is not divided, and a reading of the millisecond in which a tail begins is one of it", async () => {
+test("the newest readings stay rows, and one that comes before them goes among the blocks", async () => {
   using directory = temporaryDirectory();
   const store = await openGateway(directory.path);
-  const events = (from_ms: number) =>
-    Array.from({ length: 1_000 }, (_, n) => sensorEvent(sensor(1), from_ms + n, 48));
-  await store.append(events(start_ms));
-  await store.append(events(start_ms + 40 * day_ms));
-  checkCounts(directory.path);
+  const events = (from_ms: number, count: number) =>
+    Array.from({ length: count }, (_, n) => sensorEvent(sensor(1), from_ms + n, 48));
+  await store.append(events(start_ms, 543));
   using database = new Database(databaseOf(directory.path), { readonly: true });
-  const [[tail_from]] = database.query("SELECT tail_from FROM totals").values() as [[number]];
-  expect(tail_from).toBe(start_ms + 40 * day_ms + 900);
-  await store.append([-1, 0, 1].map((ms) => sensorEvent(sensor(1), tail_from + ms, 48)));
-  checkCounts(directory.path);
+  const told = () =>
+    database.query("SELECT rows_from, in_blocks, inserted, revision FROM totals").values()[0];
+  expect(told()).toEqual([0, 0, 0, 0]);
+  await store.append(events(start_ms + 543, 1));
+  const rows_from = start_ms + 512;
+  expect(told()).toEqual([rows_from, 512, 0, 0]);
+  await store.append([-1, 0, 1].map((ms) => sensorEvent(sensor(1), rows_from + ms, 48)));
+  checkTotals(directory.path);
+  expect(told()).toEqual([rows_from, 513, 1, 0]);
   await store.close();
 });
 
@@ -61,6 +63,6 @@ test("totals survive their writer: counting goes on where another process left i
     const first = start_ms + time * 1_000_000;
     await store.append(Array.from({ length: 1_500 }, (_, n) => sensorEvent(sensor(1), first + n, 48)));
     await store.close();
-    checkCounts(directory.path);
+    checkTotals(directory.path);
   }
 });
