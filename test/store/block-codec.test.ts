@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { zstdDecompressSync } from "node:zlib";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { stamp_end_ms } from "../../src/base/clock.ts";
-import { seriesNames, type Value } from "../../src/domain/series.ts";
+import { type SeriesName, seriesNames, type Value } from "../../src/domain/series.ts";
 import { columnOf, pick } from "../../src/store/batch.ts";
 import {
   decodeBlock,
@@ -16,15 +18,23 @@ import {
 } from "../../src/store/series/block-codec.ts";
 import { type SeriesColumn, valueColumns } from "../../src/store/series/series-columns.ts";
 import { below, seeded } from "../../testbed/sample.ts";
+import { columnsOfBlock } from "../../testbed/sqlite/block-decoder.ts";
 
-test.each(seriesNames)("what is sealed of %s is what comes back, whatever its values", (series) => {
-  const random = seeded(seriesNames.indexOf(series));
-  for (let round = 0; round < 60; round += 1) {
-    const count = round < 3 ? round + 1 : below(random, 1_500) + 1;
-    const readings = anyReadings(random, series, count);
-    expect(rowsOf(decodeBlock(series, encodeBlock(series, readings)))).toEqual(rowsOf(readings));
-  }
-});
+test.each(seriesNames)(
+  "what is in a block of %s comes back, whatever its values, and a second reader finds the same",
+  (series) => {
+    const random = seeded(seriesNames.indexOf(series));
+    for (let round = 0; round < 60; round += 1) {
+      const count = round < 3 ? round + 1 : below(random, 1_500) + 1;
+      const readings = anyReadings(random, series, count);
+      const bytes = encodeBlock(series, readings);
+      const rows = rowsOf(readings);
+      expect(rowsOf(decodeBlock(series, bytes))).toEqual(rows);
+      const columns = columnsOfBlock(bytes, valueColumns(series).length + 2);
+      expect(rows.map((_, index) => columns.map((column) => column[index] ?? null))).toEqual(rows);
+    }
+  },
+);
 
 test("rows make the same columns, and columns the same rows", () => {
   const random = seeded(7);
@@ -67,11 +77,49 @@ test("readings have all that their rows said wherever they are picked, merged an
   expect(both).toEqual(readingsOf(series, inOrder));
 });
 
-test("a column of one value alone has it once", () => {
-  const rows = [1, 2, 3].map((seq): StreamReading => [1_000, seq, "humidity", seq, "%", 0]);
-  const bytes = encodeBlock("wirelesssensor_measures", readingsOf("wirelesssensor_measures", rows));
-  const [, , ...columns] = JSON.parse(zstdDecompressSync(bytes).toString()) as unknown[][];
-  expect(columns).toEqual([["humidity"], [1, 2, 3], ["%"], [0]]);
+test("what a home measures takes few bytes: numbers follow on those of the same text, clocks on stamps, and one value is there once", () => {
+  const random = seeded(10);
+  const measures = Array.from({ length: 512 }, (_, index): StreamReading => {
+    const stamp_ms = 1_800_000_000_000 + index * 600_000;
+    return index % 2 === 0
+      ? [stamp_ms, index, "temperature", 20 + below(random, 8) / 10, "°C", 0]
+      : [stamp_ms, index, "humidity", 60 + below(random, 4), "%", 0];
+  });
+  const bytes = encodeBlock("wirelesssensor_measures", readingsOf("wirelesssensor_measures", measures));
+  // Three bits of a value, a bit for its quantity and one for its unit.
+  expect(bytes.length).toBeLessThan(600);
+  const fields = valueColumns("watch_epochs").length - 3;
+  const epochs = Array.from({ length: 512 }, (_, index): StreamReading => {
+    const stamp_ms = 1_800_000_000_000 + index * 60_000 + below(random, 50);
+    return [stamp_ms, index, ...new Array<Value>(fields).fill(1), 0, stamp_ms - 7_200_000, 7_200_000];
+  });
+  const watch = encodeBlock("watch_epochs", readingsOf("watch_epochs", epochs));
+  expect(watch.length).toBeLessThan(512);
+});
+
+test("blocks that were written before are read as they were then, and written so again", async () => {
+  const kept = (await Bun.file(join(import.meta.dir, "../golden/blocks.json")).json()) as Golden[];
+  for (const { series, rows, bytes } of kept) {
+    const block = new Uint8Array(Buffer.from(bytes, "base64"));
+    expect(rowsOf(decodeBlock(series, block))).toEqual(rows);
+    expect(Buffer.from(encodeBlock(series, readingsOf(series, rows))).toString("base64")).toBe(bytes);
+  }
+  expect(new Set(kept.map(({ series }) => series))).toEqual(new Set(seriesNames));
+});
+
+interface Golden {
+  readonly series: SeriesName;
+  readonly rows: StreamReading[];
+  readonly bytes: string;
+}
+
+test("the decoder is what its source gives", () => {
+  const built = join(mkdtempSync(join(tmpdir(), "lintel-wasm-")), "blocks-wasm.ts");
+  const script = join(import.meta.dir, "../../scripts/build-wasm.ts");
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, script, built], { stderr: "pipe" });
+  expect({ exitCode, said: stderr.toString() }).toMatchObject({ exitCode: 0 });
+  const source = readFileSync(join(import.meta.dir, "../../src/store/series/blocks-wasm.ts"), "utf8");
+  expect(readFileSync(built, "utf8")).toBe(source);
 });
 
 test("bytes that were damaged are refused, and never taken for other readings", () => {

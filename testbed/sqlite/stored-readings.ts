@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { zstdDecompressSync } from "node:zlib";
+import { columnsOfBlock } from "./block-decoder.ts";
 
 /** An event as it is on disk. */
 export interface StoredEvent {
@@ -16,21 +16,18 @@ export function storedEvents(database: Database, series: string): StoredEvent[] 
     .query(`SELECT stream, stamp, seq, event, clock FROM ${series}`)
     .all() as StoredEvent[];
   const columns = database.query(`PRAGMA table_info(${series})`).values() as [number, string][];
-  // In a block are columns, first those of stamps and numbers, which are differences.
+  // A block has all columns of the table but the stream.
   const place = (name: string) => columns.findIndex(([, column]) => column === name) - 1;
   const blocks = database.query("SELECT stream, readings FROM blocks WHERE series = ?").values(series);
   for (const [stream, bytes] of blocks as [number, Uint8Array][]) {
-    const block = JSON.parse(zstdDecompressSync(bytes).toString()) as number[][];
-    const valueIn = (name: string, index: number) => {
-      const column = block[place(name)] ?? [];
-      return Number(column[column.length === 1 ? 0 : index]);
-    };
-    let [stamp, seq] = [0, 0];
-    for (const [index, difference] of (block[0] ?? []).entries()) {
-      stamp += difference;
-      seq += block[1]?.[index] ?? 0;
-      rows.push({ stream, stamp, seq, event: valueIn("event", index), clock: valueIn("clock", index) });
-    }
+    const block = columnsOfBlock(bytes, columns.length - 1);
+    const at = (name: string, index: number) => Number(block[place(name)]?.[index]);
+    for (const index of (block[0] ?? []).keys())
+      rows.push({
+        stream,
+        ...{ stamp: at("stamp", index), seq: at("seq", index) },
+        ...{ event: at("event", index), clock: at("clock", index) },
+      });
   }
   return rows.sort(
     (one, other) => one.stream - other.stream || one.stamp - other.stamp || one.seq - other.seq,

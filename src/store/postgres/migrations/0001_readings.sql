@@ -77,7 +77,7 @@ CREATE TABLE totals (
 CREATE INDEX totals_by_home ON totals (home);
 
 -- Blocks of readings of a series of a stream: `count` of them, from the one that has `stamp` and `seq` to the last one, in columns
--- (src/store/series/block-codec.ts). They are compressed already.
+-- (src/store/series/block-format.md). They are compressed already.
 CREATE TABLE blocks (
   stream BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,

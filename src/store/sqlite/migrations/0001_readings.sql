@@ -34,7 +34,8 @@ CREATE TABLE late (
 ) WITHOUT ROWID, STRICT;
 
 -- Blocks of readings of a series of a stream: `count` of them, from the one that has `stamp` and `seq` to the last one, in columns
--- (src/store/series/block-codec.ts). What is asked of all blocks of a stream is read from the index alone.
+-- (src/store/series/block-format.md). The first five columns tell them apart; the key has the others too, so that what is asked of all blocks of a stream is
+-- read from its index alone.
 CREATE TABLE blocks (
   stream INTEGER NOT NULL,
   series TEXT NOT NULL,
@@ -46,6 +47,5 @@ CREATE TABLE blocks (
   min_seq INTEGER NOT NULL,
   max_seq INTEGER NOT NULL,
   readings BLOB NOT NULL,
-  PRIMARY KEY (stream, series, stamp DESC, seq DESC, home)
+  PRIMARY KEY (stream, series, home, stamp DESC, seq DESC, last_stamp, count, min_seq, max_seq)
 ) STRICT;
-CREATE INDEX blocks_in_order ON blocks (stream, series, home, stamp DESC, seq DESC, last_stamp, count, min_seq, max_seq);
