@@ -44,6 +44,9 @@ export interface SeriesColumns {
   readonly values: readonly ValueColumn[];
 }
 
+/** Readings of one series of one stream as columns of equal length, in order of stamp, then of number. */
+export type ReadingColumns = Omit<SeriesColumns, "device">;
+
 /** Values of one column: numbers, of which NaN is null, or texts. */
 export type ValueColumn = Float64Array | readonly (string | null)[];
 
@@ -67,10 +70,7 @@ export function valuesAt({ values }: SeriesColumns, row: number): Value[] {
 }
 
 /** The readings with these indexes, in their order, without their devices. */
-export function pick(
-  { seq, stamp_ms, values }: Omit<SeriesColumns, "device">,
-  indexes: readonly number[],
-): Omit<SeriesColumns, "device"> {
+export function pick({ seq, stamp_ms, values }: ReadingColumns, indexes: readonly number[]): ReadingColumns {
   return {
     seq: numbersAt(seq, indexes),
     stamp_ms: numbersAt(stamp_ms, indexes),

@@ -46,11 +46,11 @@ export interface Store extends RecordStore, Erasures, GivenNames {
   /** A page of a series of an item, newest first unless the request says otherwise. */
   page(request: PageRequest): Promise<Page>;
 
-  /** The mark of a page, and the page as it is at that moment, or what is kept under the mark instead. */
+  /** The mark of a page, and the page as it is at that moment, encoded, or what is kept under the mark instead. */
   markedPage<Kept>(
     request: PageRequest,
     keptAs: (mark: string) => Kept | undefined,
-  ): Promise<Marked<{ readonly page: Page }, Kept>>;
+  ): Promise<Marked<{ readonly page: EncodedPage }, Kept>>;
 
   /**
    * The identity of a page: while the text stays the same, the page is the same, also of another request. Costs one
@@ -195,6 +195,12 @@ export type Marked<Made, Kept> = { readonly mark: string } & (Made | { readonly 
 export interface Page {
   readonly records: readonly SeriesRecord[];
   /** Where the next page starts; absent on the last page. */
+  readonly next?: PageStart;
+}
+
+/** A page as it is sent: a JSON array of its records. */
+export interface EncodedPage {
+  readonly json: Uint8Array<ArrayBuffer>;
   readonly next?: PageStart;
 }
 

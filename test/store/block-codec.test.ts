@@ -4,18 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stamp_end_ms } from "../../src/base/clock.ts";
 import { type SeriesName, seriesNames, type Value } from "../../src/domain/series.ts";
+import type { ReadingColumns } from "../../src/store/batch.ts";
 import { columnOf, pick } from "../../src/store/batch.ts";
 import {
   decodeBlock,
   encodeBlock,
   merged,
   orderOf,
-  type ReadingColumns,
   readingAt,
   readingsOf,
   type StreamReading,
   within,
 } from "../../src/store/series/block-codec.ts";
+import { DecodedBlock } from "../../src/store/series/decoded-block.ts";
+import { ObjectRecords } from "../../src/store/series/page-records.ts";
 import { type SeriesColumn, valueColumns } from "../../src/store/series/series-columns.ts";
 import { below, seeded } from "../../testbed/sample.ts";
 import { columnsOfBlock } from "../../testbed/sqlite/block-decoder.ts";
@@ -35,6 +37,44 @@ test.each(seriesNames)(
     }
   },
 );
+
+test("what a block gives as JSON is what records of its readings are, in either direction", () => {
+  const random = seeded(11);
+  let written = 0;
+  for (let round = 0; round < 200; round += 1) {
+    const series = seriesNames[round % seriesNames.length] as SeriesName;
+    const readings = round % 2 === 0 ? homely(random, series, 300) : anyReadings(random, series, 40);
+    const records = new ObjectRecords(series, { limit: 1_000, precision: "ms" });
+    const block = new DecodedBlock(series, encodeBlock(series, readings));
+    const step = random() < 0.5 ? 1 : -1;
+    const count = 1 + below(random, block.count);
+    const first =
+      step > 0 ? below(random, block.count - count + 1) : count - 1 + below(random, block.count - count + 1);
+    const bytes = block.json({ first, count, step, divisor: 1 });
+    if (bytes === undefined) continue;
+    written += 1;
+    records.block(new DecodedBlock(series, encodeBlock(series, readings)), { first, count, step });
+    expect(`[${new TextDecoder().decode(bytes)}]`).toBe(JSON.stringify(records.records));
+  }
+  expect(written).toBeGreaterThan(100);
+});
+
+/** Readings such as devices give: few decimals, few texts, times of some clock. */
+function homely(random: () => number, series: SeriesName, count: number): ReadingColumns {
+  let stamp_ms = 1_790_000_000_000;
+  const rows = Array.from({ length: count }, (_, index): StreamReading => {
+    stamp_ms += below(random, 400_000);
+    const values = valueColumns(series).map(({ sql, nullable, rising }): Value => {
+      if (nullable && random() < 0.1) return null;
+      if (sql === "TEXT") return texts[below(random, texts.length)] ?? "";
+      if (rising) return stamp_ms - below(random, 9_000_000);
+      const whole = below(random, 10 ** below(random, 6)) - 50;
+      return sql === "REAL" ? whole / 10 ** below(random, 5) + 0 : whole;
+    });
+    return [stamp_ms, index + 1, ...values];
+  });
+  return readingsOf(series, rows);
+}
 
 test("rows make the same columns, and columns the same rows", () => {
   const random = seeded(7);

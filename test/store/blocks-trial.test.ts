@@ -231,7 +231,13 @@ class Trial {
       const request = this.#anyRequest(series, item);
       await this.#same(({ store }) => pagesFrom(store, request), step);
       for (const { store } of this.#centrals) {
-        const [page, mark] = [JSON.stringify(await store.page(request)), await store.pageMark(request)];
+        const { records, next } = await store.page(request);
+        const page = JSON.stringify({ records, next });
+        const mark = await store.pageMark(request);
+        const encoded = await store.markedPage(request, () => undefined);
+        if ("kept" in encoded) throw new Error("nothing was kept");
+        expect(new TextDecoder().decode(encoded.page.json)).toBe(JSON.stringify(records));
+        expect(encoded.page.next).toEqual(next as never);
         // The number that a link goes on at may be an older one.
         const shown = page.replace(/"through":\d+/, "");
         expect({ step, mark, shown: this.#shown.get(mark) ?? shown }).toEqual({ step, mark, shown });

@@ -1,8 +1,9 @@
 import type { SeriesName } from "../../domain/series.ts";
+import type { ReadingColumns } from "../batch.ts";
 import { pick } from "../batch.ts";
 import { change, objects, put, putReadings, rowsOf, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
-import { merged, orderOf, type ReadingColumns, readingsOf } from "./block-codec.ts";
+import { merged, orderOf, readingsOf } from "./block-codec.ts";
 import { blockSizes } from "./block-sizes.ts";
 import { addToBlocks } from "./blocks.ts";
 import { rowsAfter } from "./readings.ts";

@@ -1,6 +1,5 @@
 import type { SeriesName } from "../../domain/series.ts";
-import { type ValueColumn, valueAt } from "../batch.ts";
-import type { ReadingColumns } from "./block-codec.ts";
+import { type ReadingColumns, type ValueColumn, valueAt } from "../batch.ts";
 import { valueColumns } from "./series-columns.ts";
 
 /** The bytes of readings, without their checksum: see block-format.md. */
@@ -73,7 +72,8 @@ function writeNumbers(
     return;
   }
   const decimals = decimalsOf(some);
-  if (some.every((value) => Object.is(value, first))) {
+  const isOne = some.every((value) => Object.is(value, first));
+  if (isOne && (decimals ?? 0) === 0) {
     writeNulls(bytes, decimals === 0 ? kinds.integer : kinds.float, given);
     if (decimals === 0) bytes.zigzag(first);
     else bytes.float(first);

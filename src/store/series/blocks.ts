@@ -1,16 +1,9 @@
+import type { ReadingColumns } from "../batch.ts";
 import { pick } from "../batch.ts";
 import { objects, rowsOf, type Statement, type Work } from "../database.ts";
-import {
-  decodeBlock,
-  encodeBlock,
-  merged,
-  orderOf,
-  type ReadingColumns,
-  readingAt,
-  type StreamReading,
-  within,
-} from "./block-codec.ts";
+import { encodeBlock, merged, orderOf, readingAt, type StreamReading, within } from "./block-codec.ts";
 import { blockSizes } from "./block-sizes.ts";
+import { DecodedBlock } from "./decoded-block.ts";
 import { ofStreamSeries, type StreamSeries } from "./streams.ts";
 import type { Between } from "./time-spans.ts";
 
@@ -36,6 +29,8 @@ export interface BlockKey {
 export interface Block extends BlockHead {
   /** Its readings, decoded anew with each call. */
   readings(): ReadingColumns;
+  /** The same, as long as no other block is decoded. */
+  decoded(): DecodedBlock;
 }
 
 /** Reads the blocks that have readings in a stretch of time, in either direction: few at first, and more the longer it goes on. */
@@ -257,5 +252,6 @@ interface BlockRow extends BlockHead {
 }
 
 function blockOf({ series }: Pick<StreamSeries, "series">, { readings, ...head }: BlockRow): Block {
-  return { ...head, readings: () => decodeBlock(series, readings) };
+  const decoded = () => new DecodedBlock(series, readings);
+  return { ...head, decoded, readings: () => decoded().readings() };
 }

@@ -1,9 +1,10 @@
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
+import type { ReadingColumns } from "../batch.ts";
 import { columnOf, type ValueColumn } from "../batch.ts";
 import { arrays, type Database, firstOf, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
 import { type Downsampled, type DownsampledRequest, steps_max } from "../store.ts";
-import { type ReadingColumns, within } from "./block-codec.ts";
+import { within } from "./block-codec.ts";
 import { BlockReader } from "./blocks.ts";
 import type { ReadingKey } from "./readings.ts";
 import { quoted, type SeriesColumn, valueColumns } from "./series-columns.ts";

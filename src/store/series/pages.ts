@@ -1,19 +1,22 @@
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
-import { valueAt } from "../batch.ts";
 import { arrays, firstOf, objects, rowsOf, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
-import type { Marked, Page, PageRequest, PageStart, Precision, SeriesRecord } from "../store.ts";
-import { type ReadingColumns, within } from "./block-codec.ts";
+import type { EncodedPage, Marked, Page, PageRequest, PageStart, Precision, SeriesRecord } from "../store.ts";
+import { within } from "./block-codec.ts";
 import { type BlockLists, between, pastInBlocks } from "./block-lists.ts";
 import { BlockReader } from "./blocks.ts";
+import type { DecodedBlock } from "./decoded-block.ts";
+import { JsonRecords, ObjectRecords, type PageRecords } from "./page-records.ts";
 import { numberedBetween } from "./readings.ts";
 import { forEverySeries, quoted } from "./series-columns.ts";
 import { changesOf, type PlacedSeries, placedSeriesOf, type StreamSeries } from "./streams.ts";
 import type { Between } from "./time-spans.ts";
 
-/** A page of a series: how `skip` is found by counts and why `through` is needed is told in ../README.md. To be read at one moment. */
+/** A page of a series: how `skip` is found by blocks and why `through` is needed is told in ../README.md. To be read at one moment. */
 export function* page(homes: Homes, lists: BlockLists, request: PageRequest): Work<Page> {
-  return yield* pageOf(yield* placedSeriesOf(homes, request), lists, request);
+  const records = new ObjectRecords(request.series, request);
+  const next = yield* read(yield* placedSeriesOf(homes, request), lists, request, records);
+  return next === undefined ? { records: records.records } : { records: records.records, next };
 }
 
 /** See `Store.markedPage`. To be read at one moment. */
@@ -21,11 +24,14 @@ export function* markedPage<Kept>(
   { homes, lists, epoch }: { homes: Homes; lists: BlockLists; epoch: string },
   request: PageRequest,
   keptAs: (mark: string) => Kept | undefined,
-): Work<Marked<{ readonly page: Page }, Kept>> {
+): Work<Marked<{ readonly page: EncodedPage }, Kept>> {
   const runs = yield* placedSeriesOf(homes, request);
   const mark = markOf(runs, epoch, request);
   const kept = keptAs(mark);
-  return kept === undefined ? { mark, page: yield* pageOf(runs, lists, request) } : { mark, kept };
+  if (kept !== undefined) return { mark, kept };
+  const records = new JsonRecords(request.series, request);
+  const next = yield* read(runs, lists, request, records);
+  return { mark, page: { json: records.bytes, ...(next !== undefined && { next }) } };
 }
 
 /** See `Store.pageMark`. */
@@ -33,14 +39,19 @@ export function* pageMark(homes: Homes, epoch: string, request: PageRequest): Wo
   return markOf(yield* placedSeriesOf(homes, request), epoch, request);
 }
 
-function* pageOf(latestFirst: readonly PlacedSeries[], lists: BlockLists, request: PageRequest): Work<Page> {
-  const { skip, limit, through } = request;
+/** Reads the records of a page; answers where the next one starts, where there is one. */
+function* read(
+  latestFirst: readonly PlacedSeries[],
+  lists: BlockLists,
+  request: PageRequest,
+  records: PageRecords,
+): Work<PageStart | undefined> {
+  const { skip, through } = request;
   const { step, bound_ms } = startOf(request);
   if (through !== undefined && bound_ms % 1000 !== 0) {
     throw new RangeError(`a page through ${through} must start at a whole second`);
   }
   const runs = step < 0 ? latestFirst : latestFirst.toReversed();
-  const records: SeriesRecord[] = [];
   let passed = 0;
   for (const run of runs) {
     const window = windowOf(run, request);
@@ -51,18 +62,11 @@ function* pageOf(latestFirst: readonly PlacedSeries[], lists: BlockLists, reques
       passed += shown;
       continue;
     }
-    const more = yield* partOf(run, lists, request, {
-      ...window,
-      skip: skip - passed,
-      limit: limit + 1 - records.length,
-    });
+    yield* partOf(run, lists, request, { ...window, skip: skip - passed }, records);
     passed = skip;
-    records.push(...more);
-    if (records.length > limit) break;
+    if (records.isFull) return yield* nextStart(runs, lists, request, records);
   }
-  if (records.length <= limit) return { records };
-  records.pop();
-  return { records, next: yield* nextStart(runs, lists, request, records) };
+  return undefined;
 }
 
 /**
@@ -117,10 +121,9 @@ function* shownIn(
   );
 }
 
-/** Some records of a run. */
+/** A window, and how many readings of it are passed over. */
 interface Part extends Window {
   readonly skip: number;
-  readonly limit: number;
 }
 
 function* partOf(
@@ -128,20 +131,21 @@ function* partOf(
   lists: BlockLists,
   request: PageRequest,
   part: Part,
-): Work<SeriesRecord[]> {
+  records: PageRecords,
+): Work<void> {
   const { precision, through } = request;
   const { step } = startOf(request);
   const { skip, second } = part;
   const within: RecordsAsked = { ...part, precision, second: undefined };
   if (through === undefined || second.from_ms >= second.before_ms)
-    return yield* recordsOf(run, lists, within, step);
+    return yield* addRecords(run, lists, within, step, records);
   if (skip > offset_max) {
     const counted = yield* numberedBetween(run, { ...second, first: 0, last: through });
     const rest = step < 0 ? { before_ms: second.from_ms } : { from_ms: second.before_ms };
     if (skip >= counted)
-      return yield* recordsOf(run, lists, { ...within, ...rest, skip: skip - counted }, step);
+      return yield* addRecords(run, lists, { ...within, ...rest, skip: skip - counted }, step, records);
   }
-  return yield* recordsOf(run, lists, { ...within, second: { ...second, last: through } }, step);
+  yield* addRecords(run, lists, { ...within, second: { ...second, last: through } }, step, records);
 }
 
 /**
@@ -152,17 +156,17 @@ function* nextStart(
   runs: readonly PlacedSeries[],
   lists: BlockLists,
   request: PageRequest,
-  records: readonly SeriesRecord[],
+  records: PageRecords,
 ): Work<PageStart> {
-  const { skip, through, precision } = request;
+  const { skip, through } = request;
   const { step, bound_ms } = startOf(request);
-  const { second, within } = lastSecond(records, precision);
+  const { second, within } = records.lastSecond();
   const start_ms = step < 0 ? (second + 1) * 1000 : second * 1000;
   const continues = through !== undefined && bound_ms === start_ms;
   // Stays begin and end at whole seconds, so that one run has the whole second.
   const run = runs.find(({ from_ms, before_ms }) => from_ms <= second * 1000 && second * 1000 < before_ms);
   const position = { before_s: second + 1, through: continues ? through : (run?.newest_number ?? 0) };
-  if (within < records.length) return { ...position, skip: within };
+  if (within < records.count) return { ...position, skip: within };
   if (bound_ms === start_ms) return { ...position, skip: skip + within };
   // The whole page lies in one second, which the walk did not begin with: what was passed over outside of it doesn't count, and what lies in it
   // before the walk begins does.
@@ -178,19 +182,6 @@ function* nextStart(
   return { ...position, skip: skip - outside + within };
 }
 
-/** The unix second that the last of some records lies in, and how many of them lie in it; `records` has one. */
-function lastSecond(
-  records: readonly SeriesRecord[],
-  precision: Precision,
-): { second: number; within: number } {
-  const divisor = precision === "ms" ? 1000 : 1;
-  const secondAt = (index: number) => Math.floor((records[index]?.stamp ?? 0) / divisor);
-  const second = secondAt(records.length - 1);
-  let first = records.length - 1;
-  while (first > 0 && secondAt(first - 1) === second) first -= 1;
-  return { second, within: records.length - first };
-}
-
 /** Where a walk begins, and its direction in time. */
 function startOf({ oldestFirst, from_ms = 0, before_ms }: PageRequest): { step: 1 | -1; bound_ms: number } {
   return oldestFirst ? { step: 1, bound_ms: from_ms } : { step: -1, bound_ms: before_ms };
@@ -203,45 +194,53 @@ const offset_max = 1_000;
 interface RecordsAsked extends Between {
   readonly precision: Precision;
   readonly skip: number;
-  readonly limit: number;
   /** In this second (its end not included) only numbers up to `last` count. */
   readonly second?: (Between & { readonly last: number }) | undefined;
 }
 
-/** Records as they are served, stamp first, then the fields: newest first where `step` is -1, oldest first where it is 1. */
-export function* recordsOf(
+/** Adds records as they are served: newest first where `step` is -1, oldest first where it is 1. */
+export function* addRecords(
   run: PlacedSeries,
   lists: BlockLists,
   asked: RecordsAsked,
   step: 1 | -1,
-): Work<SeriesRecord[]> {
-  const { from_ms, before_ms, skip, limit } = asked;
+  records: PageRecords,
+): Work<void> {
+  const { from_ms, before_ms, skip } = asked;
   const { rows_from } = run;
-  if (rows_from <= from_ms) return yield* rowRecords(run, asked, step);
+  if (rows_from <= from_ms) return records.rows(yield* rowRecords(run, asked, step, records.wanted));
   const older = { ...asked, before_ms: Math.min(before_ms, rows_from) };
-  if (before_ms <= rows_from) return (yield* blockRecords(run, lists, older, step)).records;
+  if (before_ms <= rows_from) {
+    yield* addOfBlocks(run, lists, older, step, records);
+    return;
+  }
   const newer = { ...asked, from_ms: rows_from };
   if (step > 0) {
-    const { records, passed } = yield* blockRecords(run, lists, older, step);
-    if (records.length === limit) return records;
-    const rest = { skip: skip - passed, limit: limit - records.length };
-    return [...records, ...(yield* rowRecords(run, { ...newer, ...rest }, step))];
+    const passed = yield* addOfBlocks(run, lists, older, step, records);
+    if (!records.isFull)
+      records.rows(yield* rowRecords(run, { ...newer, skip: skip - passed }, step, records.wanted));
+    return;
   }
   const rows = run.total - run.in_blocks;
   const past = before_ms > run.newest_stamp && asked.second === undefined && skip >= rows;
-  const records = past ? [] : yield* rowRecords(run, newer, step);
-  if (records.length === limit) return records;
+  const found = past ? [] : yield* rowRecords(run, newer, step, records.wanted);
+  if (found.length > 0) records.rows(found);
+  if (records.isFull) return;
   // Where nothing came, all there was has been passed over: no more than `skip`.
   const none = past ? rows : undefined;
-  const passed = records.length > 0 || skip === 0 ? skip : (none ?? (yield* countAsked(run, newer)));
-  const rest = { skip: skip - passed, limit: limit - records.length };
-  return [...records, ...(yield* blockRecords(run, lists, { ...older, ...rest }, step)).records];
+  const passed = found.length > 0 || skip === 0 ? skip : (none ?? (yield* countAsked(run, newer)));
+  yield* addOfBlocks(run, lists, { ...older, skip: skip - passed }, step, records);
 }
 
 /** The database makes the objects and divides the stamps, which is faster than any way through rows. */
-function* rowRecords(run: StreamSeries, asked: RecordsAsked, step: 1 | -1): Work<SeriesRecord[]> {
+function* rowRecords(
+  run: StreamSeries,
+  asked: RecordsAsked,
+  step: 1 | -1,
+  limit: number,
+): Work<SeriesRecord[]> {
   const { homes, series, stream, home } = run;
-  const { precision, limit, skip } = asked;
+  const { precision, skip } = asked;
   const [condition, given] = conditionOf(asked);
   const text = pageTexts[series][precision](
     `stream = $1${homes.is("$2")} AND ${condition}`,
@@ -283,24 +282,23 @@ function conditionOf({ from_ms, before_ms, second }: RecordsAsked): [condition: 
   ];
 }
 
-/** Records of readings in blocks, and how many were passed over before them. */
-function* blockRecords(
+/** Adds records of readings in blocks; answers how many were passed over before them. */
+function* addOfBlocks(
   run: PlacedSeries,
   lists: BlockLists,
   asked: RecordsAsked,
   step: 1 | -1,
-): Work<{ records: SeriesRecord[]; passed: number }> {
-  const { from_ms, before_ms, limit, second } = asked;
+  records: PageRecords,
+): Work<number> {
+  const { from_ms, before_ms, second } = asked;
   const far = second === undefined && asked.skip > offset_max;
   const past = far ? yield* pastInBlocks(run, lists, asked, step) : undefined;
-  if (past !== undefined && "passed" in past) return { records: [], passed: past.passed };
-  const record = recordMaker(run.series, asked.precision);
-  const records: SeriesRecord[] = [];
+  if (past !== undefined && "passed" in past) return past.passed;
   const skip = far ? 0 : asked.skip;
   let passed = 0;
   let first = past?.index;
   const reader = new BlockReader(run, asked, step, past?.first);
-  while (records.length < limit) {
+  while (!records.isFull) {
     const block = yield* reader.next();
     if (block === undefined) break;
     const isWhole = second === undefined && block.stamp >= from_ms && block.last_stamp < before_ms;
@@ -308,37 +306,51 @@ function* blockRecords(
       passed += block.count;
       continue;
     }
-    const readings = block.readings();
-    const [start, end] = within(readings, from_ms, before_ms);
+    const decoded = block.decoded();
+    const [start, end] = within(decoded, from_ms, before_ms);
     first ??= step > 0 ? start : end - 1;
-    for (let index = first; index >= start && index < end && records.length < limit; index += step) {
-      if (!counts(readings, index, second)) continue;
-      if (passed < skip) passed += 1;
-      else records.push(record(readings, index));
+    // Nothing is asked of the database before these are added: they are in the memory of the decoder.
+    for (const stretch of stretchesOf(decoded, { first, start, end, step, second })) {
+      const over = Math.min(stretch.count, skip - passed);
+      passed += over;
+      const count = Math.min(stretch.count - over, records.wanted);
+      if (count > 0) records.block(decoded, { first: stretch.first + over * step, count, step });
+      if (records.isFull) break;
     }
     first = undefined;
   }
-  return { records, passed: far ? asked.skip : passed };
+  return far ? asked.skip : passed;
 }
 
-function counts({ stamp_ms, seq }: ReadingColumns, index: number, second: RecordsAsked["second"]): boolean {
-  if (second === undefined) return true;
-  const stamp = stamp_ms[index] as number;
-  return stamp < second.from_ms || stamp >= second.before_ms || (seq[index] as number) <= second.last;
-}
-
-function recordMaker(
-  series: SeriesName,
-  precision: Precision,
-): (readings: ReadingColumns, index: number) => SeriesRecord {
-  const fields = Object.keys(seriesOf(series).fields);
-  const divisor = precision === "ms" ? 1 : 1000;
-  return ({ stamp_ms, values }, index) => {
-    const record: Record<string, unknown> = { stamp: Math.floor((stamp_ms[index] as number) / divisor) };
-    for (const [place, field] of fields.entries()) {
-      const column = values[place];
-      record[field] = column === undefined ? null : valueAt(column, index);
-    }
-    return record as SeriesRecord;
+/** The readings of a block that count, in stretches that follow each other. */
+function* stretchesOf(
+  { stamp_ms, seq }: Pick<DecodedBlock, "stamp_ms" | "seq">,
+  of: { first: number; start: number; end: number; step: 1 | -1; second: RecordsAsked["second"] },
+): Generator<{ first: number; count: number }> {
+  const { start, end, step, second } = of;
+  const whole = step > 0 ? end - of.first : of.first - start + 1;
+  const [oldest, newest] = [stamp_ms[start] as number, stamp_ms[end - 1] as number];
+  if (second === undefined || newest < second.from_ms || oldest >= second.before_ms) {
+    if (whole > 0) yield { first: of.first, count: whole };
+    return;
+  }
+  // Copies: what the stretches are added to may move the memory.
+  const [stamps, numbers] = [stamp_ms.slice(), seq.slice()];
+  const counts = (index: number) => {
+    const stamp = stamps[index] as number;
+    return stamp < second.from_ms || stamp >= second.before_ms || (numbers[index] as number) <= second.last;
   };
+  let first = of.first;
+  let count = 0;
+  for (let place = 0; place < whole; place += 1) {
+    const index = of.first + place * step;
+    if (counts(index)) {
+      if (count === 0) first = index;
+      count += 1;
+    } else if (count > 0) {
+      yield { first, count };
+      count = 0;
+    }
+  }
+  if (count > 0) yield { first, count };
 }

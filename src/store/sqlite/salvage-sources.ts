@@ -12,7 +12,8 @@ import {
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf } from "../../base/errors.ts";
 import { type SeriesName, seriesNames } from "../../domain/series.ts";
-import { BlockDamaged, decodeBlock } from "../series/block-codec.ts";
+import { decodeBlock } from "../series/block-codec.ts";
+import { BlockDamaged } from "../series/decoded-block.ts";
 import { type Connection, openForReading } from "./connection.ts";
 import { isDamage } from "./faults.ts";
 

@@ -1,10 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { stamp_end_ms } from "../../base/clock.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../domain/series.ts";
-import type { BatchDevice } from "../batch.ts";
+import type { BatchDevice, ReadingColumns } from "../batch.ts";
 import { seq_max } from "../exchange.ts";
 import { homesOnSqlite } from "../inventory/homes.ts";
-import { decodeBlock, type ReadingColumns, readingAt, type StreamReading } from "../series/block-codec.ts";
+import { decodeBlock, readingAt, type StreamReading } from "../series/block-codec.ts";
 import { eachReading } from "../series/readings.ts";
 import { readingColumns } from "../series/series-columns.ts";
 import { placesOf } from "../series/streams.ts";

@@ -1,12 +1,13 @@
 import { day_ms } from "../../base/time.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../domain/series.ts";
+import type { ReadingColumns } from "../batch.ts";
 import { type Batch, BatchColumns, batch_readings_max, digestText, readingDigest } from "../batch.ts";
 import { arrays, type Database, objects, rowsOf, type Work } from "../database.ts";
 import type { DayDigest } from "../exchange.ts";
 import type { DayReadings, DigestRequest, EpochSpan } from "../gateway/upload-store.ts";
 import { knownStream } from "../inventory/device-items.ts";
 import { oneHome } from "../inventory/homes.ts";
-import { type ReadingColumns, readingAt } from "../series/block-codec.ts";
+import { readingAt } from "../series/block-codec.ts";
 import { BlockReader, blocksNumbered } from "../series/blocks.ts";
 import { dayDigests, readingsAfter } from "../series/readings.ts";
 import { forEverySeries, quoted, valueColumns } from "../series/series-columns.ts";

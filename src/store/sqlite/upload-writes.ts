@@ -1,13 +1,14 @@
 import { OperatorError } from "../../base/errors.ts";
 import { identityOf, numberOf } from "../../domain/records/record-table.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
+import type { ReadingColumns } from "../batch.ts";
 import { type Batch, firstIndexFrom, type SeriesColumns } from "../batch.ts";
 import { arrays, change, objects, putReadings, rowsOf, type Work } from "../database.ts";
 import { withoutErased } from "../erasure.ts";
 import type { EpochSpan, UploadState } from "../gateway/upload-store.ts";
 import { homesOnSqlite, oneHome } from "../inventory/homes.ts";
 import type { ImportedRecord } from "../inventory/record-store.ts";
-import { type ReadingColumns, readingsOf } from "../series/block-codec.ts";
+import { readingsOf } from "../series/block-codec.ts";
 import { BlockReader, removeFromBlocks } from "../series/blocks.ts";
 import { eachReading, readingsAfter } from "../series/readings.ts";
 import type { SeriesRows } from "../series/series-rows.ts";

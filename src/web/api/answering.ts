@@ -3,7 +3,7 @@ import type { VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { givenIn, pathReader, queryReader } from "../server/parameters.ts";
 import { nextQuery } from "./encoded-answers.ts";
-import { type Endpoint, type EndpointAnswer, exclusive } from "./endpoint.ts";
+import { type Endpoint, type EndpointAnswer, exclusive, plainBody } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 
 /**
@@ -34,7 +34,7 @@ export class Answering {
     const given = query.replace(/^\?/, "");
     try {
       const { body, next } = await this.#answer(route.endpoint, route.form.exec(path)?.groups ?? {}, given);
-      return { body: body as Body, next: next && `?${nextQuery(given, next)}` };
+      return { body: plainBody(body) as Body, next: next && `?${nextQuery(given, next)}` };
     } catch (thrown) {
       if (!(thrown instanceof HttpError)) throw thrown;
       if (thrown.status === 404) return undefined;

@@ -10,18 +10,21 @@ import {
   sent,
   streamed,
 } from "../server/responses.ts";
-import type { EndpointAnswer } from "./endpoint.ts";
+import { type EndpointAnswer, JsonList } from "./endpoint.ts";
 
 /** An answer as it is sent: its text in bytes, and compressed once that has been asked for. */
 export class EncodedAnswer {
   readonly next: EndpointAnswer["next"];
   readonly #plain: Uint8Array<ArrayBuffer>;
   readonly #coded = new Map<Coding, Uint8Array<ArrayBuffer>>();
-  #etag: string | undefined;
+  /** An entity tag of 128 bits. Weak, because one tag stands for every coding of it (RFC 9110 §8.8.1). */
+  readonly etag: string;
 
-  constructor({ body, next }: EndpointAnswer) {
-    this.#plain = new TextEncoder().encode(JSON.stringify(body));
+  /** @param mark a text that is the same only while the answer is; absent where nobody asks for it again */
+  constructor({ body, next }: EndpointAnswer, mark = "") {
+    this.#plain = body instanceof JsonList ? body.bytes : new TextEncoder().encode(JSON.stringify(body));
     this.next = next;
+    this.etag = `W/"${hex(Bun.hash.xxHash3(mark))}${hex(Bun.hash.wyhash(mark))}"`;
   }
 
   /** Bytes held in memory. */
@@ -44,15 +47,6 @@ export class EncodedAnswer {
       this.#coded.set(coding, coded);
     }
     return coded;
-  }
-
-  /**
-   * An entity tag of 128 bits made from the content alone: the same after a restart, and wherever the same is
-   * read again. Weak, because one tag stands for every coding of it (RFC 9110 §8.8.1).
-   */
-  get etag(): string {
-    this.#etag ??= `W/"${hex(Bun.hash.xxHash3(this.#plain))}${hex(Bun.hash.wyhash(this.#plain))}"`;
-    return this.#etag;
   }
 }
 

@@ -52,9 +52,24 @@ export interface EndpointCall<Path extends TObject = TObject, Query extends TObj
 }
 
 export interface EndpointAnswer {
+  /** Made JSON of; a `JsonList` is sent as it is. */
   readonly body: unknown;
   /** Query parameters that the following page is asked for with, where there is one. */
   readonly next?: Readonly<Record<string, number | string | undefined>>;
+}
+
+/** A list that is JSON already. */
+export class JsonList {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
+    this.bytes = bytes;
+  }
+}
+
+/** A body as values: for versions that show them otherwise. */
+export function plainBody(body: unknown): unknown {
+  return body instanceof JsonList ? JSON.parse(new TextDecoder().decode(body.bytes)) : body;
 }
 
 /** An answer that need not be made where the same one is remembered: see page-cache.ts. */

@@ -59,7 +59,7 @@ export class PageCache {
   ): Promise<Response> {
     const found = await read((mark) => this.#pages.get(`${version} ${mark}`));
     const mark = `${version} ${found.mark}`;
-    const page = "kept" in found ? found.kept : new EncodedAnswer(found.answer);
+    const page = "kept" in found ? found.kept : new EncodedAnswer(found.answer, mark);
     if (!("kept" in found)) this.#keep(mark, page);
     const success = successWith(page, { accepted, url: request.url, repeatable: true });
     if (changes !== undefined) {

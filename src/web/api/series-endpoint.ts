@@ -19,6 +19,7 @@ import {
   type EndpointAnswer,
   endpoint,
   itemname,
+  JsonList,
   limit,
   precision,
   provenance,
@@ -64,10 +65,10 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
         read: async (keptAs) => {
           const found = await store.markedPage(request, keptAs);
           if ("kept" in found) return found;
-          const { records, next } = found.page;
+          const { json, next } = found.page;
           return {
             mark: found.mark,
-            answer: { body: records, next: next && nextPage(next, query, oldestFirst) },
+            answer: { body: new JsonList(json), next: next && nextPage(next, query, oldestFirst) },
           };
         },
       };

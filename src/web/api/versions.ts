@@ -9,7 +9,7 @@ import {
 import { Provenance } from "../../domain/reading.ts";
 import { isUnixTime } from "../../domain/records/record-field.ts";
 import type { SeriesName } from "../../domain/series.ts";
-import { type Endpoint, reshaped, timeParameter } from "./endpoint.ts";
+import { type Endpoint, plainBody, reshaped, timeParameter } from "./endpoint.ts";
 
 /** Versions of the interface that are served, oldest first. The last is the one that endpoints.ts describes. */
 export const versions = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"] as const;
@@ -54,7 +54,7 @@ export function withRecords(
     handle: async (call) =>
       reshaped(await endpoint.handle(call), ({ body, ...answer }) => ({
         ...answer,
-        body: (body as Record<string, unknown>[]).map(older.record),
+        body: (plainBody(body) as Record<string, unknown>[]).map(older.record),
       })),
   };
 }
@@ -168,7 +168,7 @@ export const timesAsNumbers: VersionChange = {
       handle: async (call) => {
         const handled = await endpoint.handle({ ...call, query: mapped(call.query, times, numberOf) });
         return reshaped(handled, ({ body, next }) => ({
-          body: bodies === undefined ? body : bodies.value(body),
+          body: bodies === undefined ? body : bodies.value(plainBody(body)),
           next: next && mapped(next, times, textOf),
         }));
       },

@@ -24,7 +24,8 @@ async function filled(
   last: (store: GatewayStore) => Promise<unknown> = async () => undefined,
 ): Promise<string> {
   const store = await openGatewayStore({ directory, clock, log, home: 12 });
-  const event = (number: number) => sensorEvent(sensor(number % 2), start_ms + number * 10, number);
+  const event = (number: number) =>
+    sensorEvent(sensor(number % 2), start_ms + number * 10 + ((number * 7) % 10), number);
   for (let from = 1; from <= count; from += 10_000)
     await store.append(Array.from({ length: 10_000 }, (_, index) => event(from + index)));
   await last(store);

@@ -55,9 +55,9 @@ test("a page is a search of the descending key, in either direction and at any d
     ],
     ["SEARCH totals USING PRIMARY KEY (stream=? AND series=? AND home=?)"],
     [
-      "SEARCH blocks USING INDEX blocks_in_order (stream=? AND series=? AND home=? AND stamp>? AND stamp<?)",
+      "SEARCH blocks USING INDEX sqlite_autoindex_blocks_1 (stream=? AND series=? AND home=? AND stamp>? AND stamp<?)",
       "SCALAR SUBQUERY 1",
-      "SEARCH blocks USING COVERING INDEX blocks_in_order (stream=? AND series=? AND home=? AND stamp<?)",
+      "SEARCH blocks USING COVERING INDEX sqlite_autoindex_blocks_1 (stream=? AND series=? AND home=? AND stamp<?)",
     ],
   ]);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { homesOnSqlite } from "../../../src/store/inventory/homes.ts";
 import { BlockLists, between } from "../../../src/store/series/block-lists.ts";
-import { recordsOf } from "../../../src/store/series/pages.ts";
+import { ObjectRecords } from "../../../src/store/series/page-records.ts";
+import { addRecords } from "../../../src/store/series/pages.ts";
 import {
   countBetween,
   newestBetween,
@@ -80,7 +81,9 @@ test.each([
           at_ms >= second_ms + left_out_ms,
       );
       const served = (step > 0 ? shown : shown.toReversed()).slice(skip, skip + limit);
-      const asked = { ...window, ...second, skip, limit, precision } as const;
+      const asked = { ...window, ...second, skip, precision } as const;
+      const records = new ObjectRecords(series, { limit, precision });
+      runner.run(addRecords(run, lists, asked, step, records));
       const found = runner.run(readingsAfter(run, { after: key, before_ms, limit }));
       expect({
         window,
@@ -88,7 +91,7 @@ test.each([
         numbered: runner.run(numberedBetween(run, { ...window, first, last })),
         newest: runner.run(newestBetween(run, window)),
         placed: runner.run(between(run, lists, from_ms, before_ms)),
-        records: runner.run(recordsOf(run, lists, asked, step)).map(({ stamp, event }) => [stamp, event]),
+        records: records.records.map(({ stamp, event }) => [stamp, event]),
         after: found.map(([at_ms, seq, event]) => [at_ms, seq, event]),
       }).toEqual({
         window,

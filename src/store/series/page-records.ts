@@ -1,0 +1,154 @@
+import { type SeriesName, seriesOf } from "../../domain/series.ts";
+import { type ReadingColumns, type ValueColumn, valueAt } from "../batch.ts";
+import type { Precision, SeriesRecord } from "../store.ts";
+import type { DecodedBlock } from "./decoded-block.ts";
+
+/** Takes the records of a page, in their order: as objects, or as JSON. It wants one more than the page has, which says that there are others. */
+export abstract class PageRecords {
+  readonly #limit: number;
+  /** Stamps as they are served, and how many of each part are on the page. */
+  readonly #parts: { readonly count: number; stampAt(index: number): number }[] = [];
+  #count = 0;
+  readonly divisor: number;
+
+  constructor({ limit, precision }: { limit: number; precision: Precision }) {
+    this.#limit = limit;
+    this.divisor = precision === "ms" ? 1 : 1000;
+  }
+
+  /** How many more it wants. */
+  get wanted(): number {
+    return this.#limit + 1 - this.#count;
+  }
+
+  get isFull(): boolean {
+    return this.wanted <= 0;
+  }
+
+  /** Records that a database has made. */
+  rows(records: readonly SeriesRecord[]): void {
+    const shown = records.slice(0, this.#limit - this.#count);
+    this.#parts.push({ count: shown.length, stampAt: (index) => shown[index]?.stamp ?? 0 });
+    this.#count += records.length;
+    if (shown.length > 0) this.addRecords(shown);
+  }
+
+  /** Readings of a block, from the index `first` on in steps of `step`. */
+  block(block: DecodedBlock, of: { first: number; count: number; step: 1 | -1 }): void {
+    const { first, step } = of;
+    const count = Math.min(of.count, this.#limit - this.#count);
+    const stamps = block.stamp_ms.slice();
+    this.#parts.push({
+      count,
+      stampAt: (index) => Math.floor((stamps[first + step * index] as number) / this.divisor),
+    });
+    this.#count += of.count;
+    if (count > 0) this.addBlock(block, { first, count, step });
+  }
+
+  /** The unix second that the last record lies in, and how many of the last ones lie in it; there is one. */
+  lastSecond(): { second: number; within: number } {
+    const secondOf = (stamp: number) => Math.floor((stamp * this.divisor) / 1000);
+    let second: number | undefined;
+    let within = 0;
+    for (const { count, stampAt } of this.#parts.toReversed())
+      for (let index = count - 1; index >= 0; index -= 1) {
+        const at = secondOf(stampAt(index));
+        second ??= at;
+        if (at !== second) return { second, within };
+        within += 1;
+      }
+    return { second: second ?? 0, within };
+  }
+
+  /** Records on the page. */
+  get count(): number {
+    return Math.min(this.#count, this.#limit);
+  }
+
+  protected abstract addRecords(records: readonly SeriesRecord[]): void;
+  protected abstract addBlock(block: DecodedBlock, of: { first: number; count: number; step: 1 | -1 }): void;
+}
+
+/** Records as objects. */
+export class ObjectRecords extends PageRecords {
+  readonly records: SeriesRecord[] = [];
+  readonly #record: (readings: ReadingColumns, index: number) => SeriesRecord;
+
+  constructor(series: SeriesName, of: { limit: number; precision: Precision }) {
+    super(of);
+    this.#record = recordMaker(series, this.divisor);
+  }
+
+  protected addRecords(records: readonly SeriesRecord[]): void {
+    this.records.push(...records);
+  }
+
+  protected addBlock(
+    block: DecodedBlock,
+    { first, count, step }: { first: number; count: number; step: 1 | -1 },
+  ): void {
+    const readings = block.readings();
+    for (let place = 0; place < count; place += 1)
+      this.records.push(this.#record(readings, first + step * place));
+  }
+}
+
+/** Records as the bytes of a JSON array. */
+export class JsonRecords extends PageRecords {
+  readonly #series: SeriesName;
+  readonly #pieces: Uint8Array[] = [];
+
+  constructor(series: SeriesName, of: { limit: number; precision: Precision }) {
+    super(of);
+    this.#series = series;
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    const length = this.#pieces.reduce((sum, piece) => sum + piece.length + 1, 1);
+    const bytes = new Uint8Array(Math.max(2, length));
+    let at = 0;
+    for (const piece of this.#pieces) {
+      bytes[at] = at === 0 ? bracket : comma;
+      bytes.set(piece, at + 1);
+      at += 1 + piece.length;
+    }
+    if (at === 0) bytes[0] = bracket;
+    bytes[bytes.length - 1] = bracket_end;
+    return bytes;
+  }
+
+  protected addRecords(records: readonly SeriesRecord[]): void {
+    this.#pieces.push(encoder.encode(JSON.stringify(records).slice(1, -1)));
+  }
+
+  protected addBlock(block: DecodedBlock, of: { first: number; count: number; step: 1 | -1 }): void {
+    const bytes = block.json({ ...of, divisor: this.divisor });
+    if (bytes !== undefined) {
+      this.#pieces.push(bytes);
+      return;
+    }
+    const record = recordMaker(this.#series, this.divisor);
+    const readings = block.readings();
+    this.addRecords(
+      Array.from({ length: of.count }, (_, place) => record(readings, of.first + of.step * place)),
+    );
+  }
+}
+
+/** A record as it is served: stamp first, then the fields. */
+function recordMaker(
+  series: SeriesName,
+  divisor: number,
+): (readings: ReadingColumns, index: number) => SeriesRecord {
+  const fields = Object.keys(seriesOf(series).fields);
+  return ({ stamp_ms, values }, index) => {
+    const record: Record<string, unknown> = { stamp: Math.floor((stamp_ms[index] as number) / divisor) };
+    for (const [place, field] of fields.entries())
+      record[field] = valueAt(values[place] as ValueColumn, index);
+    return record as SeriesRecord;
+  };
+}
+
+const encoder = new TextEncoder();
+const [bracket, bracket_end, comma] = [0x5b, 0x5d, 0x2c];
