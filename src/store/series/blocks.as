@@ -3,8 +3,10 @@
 
 /** The last value of each group, or the list of values: 256 of eight bytes. */
 const groups: usize = 0;
-/** Entries of the table of codes, 4,096 of four bytes: symbol in the low half, length in the high one. What the caller has begins at 18,432. */
+/** Entries of the table of codes, 4,096 of four bytes: symbol in the low half, length in the high one. */
 const table: usize = 2048;
+/** The digits of the numbers below 100, two each; the caller puts them there. What else the caller has begins at 18,688. */
+const pairs: usize = 18432;
 
 let at: usize = 0; // the next byte
 let bits: usize = 0; // where the bits of a column begin
@@ -247,30 +249,53 @@ function put(byte: u32): void {
   out_at += 1;
 }
 
+/** Copies eight bytes at once: those behind the end are written over next. */
+@inline
 function copy(from: usize, length: usize): void {
-  memory.copy(out_at, from, length);
+  for (let place: usize = 0; place < length; place += 8) store<u64>(out_at + place, load<u64>(from + place));
   out_at += length;
 }
 
-function digits(given: u64, least: u32): void {
+@inline
+function lengthOf(value: u32): u32 {
+  if (value < 10) return 1;
+  if (value < 100) return 2;
+  if (value < 1000) return 3;
+  if (value < 10000) return 4;
+  if (value < 100000) return 5;
+  if (value < 1000000) return 6;
+  if (value < 10000000) return 7;
+  if (value < 100000000) return 8;
+  return value < 1000000000 ? 9 : 10;
+}
+
+/** So many digits, with zeros before. */
+function digits32(given: u32, length: u32): void {
   let value = given;
-  let length: u32 = 1;
-  for (let rest = value / 10; rest > 0; rest /= 10) length++;
-  if (length < least) length = least;
   let place = out_at + length;
-  for (let count = length; count > 0; count--) {
-    place -= 1;
-    const next = value / 10;
-    store<u8>(place, <u32>(value - next * 10) + 48);
-    value = next;
+  out_at = place;
+  let left = length;
+  for (; left >= 2; left -= 2) {
+    const rest = value / 100;
+    place -= 2;
+    store<u16>(place, load<u16>(pairs + ((<usize>(value - rest * 100)) << 1)));
+    value = rest;
   }
-  out_at += length;
+  if (left > 0) store<u8>(place - 1, value % 10 + 48);
+}
+
+function digits(value: u64): void {
+  if (value < 4294967296) digits32(<u32>value, lengthOf(<u32>value));
+  else {
+    const high = value / 100000000;
+    digits(high);
+    digits32(<u32>(value - high * 100000000), 8);
+  }
 }
 
 /** A number as JSON has it, of so many decimals at most. */
 function number(value: f64, decimals: u32): void {
-  const power = powerOf(decimals);
-  let parts = <i64>Math.round(value * power);
+  let parts = decimals == 0 ? <i64>value : <i64>nearest(value * powerOf(decimals));
   if (parts < 0) {
     put(45);
     parts = -parts;
@@ -281,11 +306,15 @@ function number(value: f64, decimals: u32): void {
     rest /= 10;
     left -= 1;
   }
+  if (left == 0) {
+    digits(rest);
+    return;
+  }
   const unit = <u64>powerOf(left);
-  digits(rest / unit, 1);
-  if (left == 0) return;
+  const whole = rest / unit;
+  digits(whole);
   put(46);
-  digits(rest % unit, left);
+  digits32(<u32>(rest - whole * unit), left);
 }
 
 /**
@@ -316,7 +345,7 @@ export function write(
       if (value != value) {
         store<u32>(out_at, 0x6c6c756e);
         out_at += 4;
-      } else if (kind == 2) digits(<u64>value / <u64>more, 1);
+      } else if (kind == 2) digits(<u64>value / <u64>more);
       else if (kind == 1) {
         const text = <usize>more + <usize>value * 8;
         copy(load<u32>(text), load<u32>(text + 4));

@@ -207,8 +207,11 @@ function growTo(bytes: number): void {
   if (lacking > 0) decoder.memory.grow(Math.ceil(lacking / 65_536));
 }
 
-/** Where the memory of the decoder is the caller's: see blocks.as. */
-const input = 18_432;
+/** Where the decoder looks for digits, and where its memory is the caller's: see blocks.as. */
+const pairs = 18_432;
+const input = 18_688;
+const digits = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, "0")).join("");
+new Uint8Array(decoder.memory.buffer).set(Buffer.from(digits), pairs);
 /** Readings of a block: many times as many as one has. */
 const count_max = 65_536;
 const number_bytes_max = 24;
