@@ -8,6 +8,7 @@ import { Site } from "../../testbed/front-door.ts";
 import { nightly } from "../../testbed/nightly.ts";
 import { postgresServer } from "../../testbed/postgres/server.ts";
 import { below, keptLog, seeded } from "../../testbed/sample.ts";
+import { testAtNight } from "../at-night.ts";
 import { fillCentral } from "../store/move/filled-central.ts";
 import { filled, moved } from "../store/move/moving.ts";
 
@@ -35,21 +36,24 @@ async function served(store: string, tokens: AccountTokens): Promise<Map<string,
   return account;
 }
 
-test("what is moved from SQLite to PostgreSQL and back, killed again and again, is served byte for byte as before", async () => {
-  await using database = await (await postgresServer()).database();
-  const tokens = await filledWith(at("first"), 3_000);
-  const before = await served(at("first"), tokens);
-  expect(before.size).toBeGreaterThan(1_000);
-  for (const [from, to] of [
-    [at("first"), database.url],
-    [database.url, at("last")],
-  ] as const) {
-    const { ended, last } = await moveInterrupted(from, to);
-    expect(ended).toBeGreaterThan(0);
-    expect(last).toContain("3 homes, 29 items and 28600 readings were moved, and compared by digests");
-    expect(differences(before, await served(to, tokens))).toEqual([]);
-  }
-});
+testAtNight(
+  "what is moved from SQLite to PostgreSQL and back, killed again and again, is served byte for byte as before",
+  async () => {
+    await using database = await (await postgresServer()).database();
+    const tokens = await filledWith(at("first"), 3_000);
+    const before = await served(at("first"), tokens);
+    expect(before.size).toBeGreaterThan(1_000);
+    for (const [from, to] of [
+      [at("first"), database.url],
+      [database.url, at("last")],
+    ] as const) {
+      const { ended, last } = await moveInterrupted(from, to);
+      expect(ended).toBeGreaterThan(0);
+      expect(last).toContain("3 homes, 29 items and 28600 readings were moved, and compared by digests");
+      expect(differences(before, await served(to, tokens))).toEqual([]);
+    }
+  },
+);
 
 const random = seeded(3);
 

@@ -6,6 +6,7 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { keptLog } from "../../testbed/sample.ts";
+import { testAtNight } from "../at-night.ts";
 import { event, sensor } from "../export/filled.ts";
 
 let site: Site;
@@ -112,22 +113,25 @@ test("a file that isn't there is one line and exit 2", async () => {
   });
 });
 
-test("killed while it writes, it leaves none of the records or all, and the next import all", async () => {
-  const count = 50_000;
-  expect((await site.lintel("token", "create", "x", "--new", "--data", site.data)).code).toBe(0);
-  const file = itemsCsv(count);
-  const log = join(site.data, "lintel.db-wal");
-  const importing = site.spawn(["import", file, "--new", "--data", site.data]);
-  // The log grows when the transaction spills, well before it is committed.
-  const spilled = () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 1_000_000 || undefined;
-  await eventually(spilled, "the import writes", { tries_max: 20_000, pause_ms: 1 });
-  importing.kill("SIGKILL");
-  expect(await importing.exited).not.toBe(0);
-  // On a machine that is busy enough the kill may come after the commit; in no case between.
-  expect([0, count]).toContain(itemCount());
-  expect((await site.lintel("import", file, "--new", "--data", site.data)).code).toBe(0);
-  expect(itemCount()).toBe(count);
-});
+testAtNight(
+  "killed while it writes, it leaves none of the records or all, and the next import all",
+  async () => {
+    const count = 50_000;
+    expect((await site.lintel("token", "create", "x", "--new", "--data", site.data)).code).toBe(0);
+    const file = itemsCsv(count);
+    const log = join(site.data, "lintel.db-wal");
+    const importing = site.spawn(["import", file, "--new", "--data", site.data]);
+    // The log grows when the transaction spills, well before it is committed.
+    const spilled = () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 1_000_000 || undefined;
+    await eventually(spilled, "the import writes", { tries_max: 20_000, pause_ms: 1 });
+    importing.kill("SIGKILL");
+    expect(await importing.exited).not.toBe(0);
+    // On a machine that is busy enough the kill may come after the commit; in no case between.
+    expect([0, count]).toContain(itemCount());
+    expect((await site.lintel("import", file, "--new", "--data", site.data)).code).toBe(0);
+    expect(itemCount()).toBe(count);
+  },
+);
 
 test("of a package it takes back the files with identifiers alone, and says so of the others", async () => {
   const store = ["--data", site.data];

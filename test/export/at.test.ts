@@ -6,6 +6,7 @@ import { Pseudonyms } from "../../src/export/pseudonyms.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { homeReadings } from "../../testbed/home-readings.ts";
 import { seeded } from "../../testbed/sample.ts";
+import { testAtNight } from "../at-night.ts";
 import { key, Places, placeNames } from "./places.ts";
 
 const site = new Site();
@@ -48,7 +49,7 @@ test("the same readings have the same bytes at a gateway and at a central on eit
   before = sums[0] ?? "";
 });
 
-test("so they have with names, as far as the inventory has the items", async () => {
+testAtNight("so they have with names, as far as the inventory has the items", async () => {
   const series = ["wirelesssensor_events", "watch_epochs", "pillbox_events"] as const;
   const sums: string[] = [];
   for (const name of placeNames) {

@@ -11,6 +11,7 @@ import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { now_ms, type Serving, serve } from "../../testbed/serving.ts";
+import { testAtNight } from "../at-night.ts";
 import { event, linesOf, sensor } from "./filled.ts";
 import { downloadOptions } from "./options.ts";
 
@@ -114,53 +115,56 @@ test("beside what was cleared away, only what is new is fetched, and what arrive
   );
 });
 
-test("a gateway that holds less and less leaves every reading once in the files, whatever arrives late or is cut short", async () => {
-  const all: string[] = [];
-  let seed = 11;
-  const random = (below: number) => {
-    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-    return (seed >>> 8) % below;
-  };
-  const only = async () => (await serving.store.items("wirelesssensors", { skip: 0, limit: 1 }))[0];
-  let interrupted = 0;
-  for (let round = 0; round < 16; round += 1) {
-    const from_ms = begin_ms + round * 400_000;
-    const readings = Array.from({ length: 900 }, () =>
-      event(sensor(0), from_ms + random(400_000) - (random(9) === 0 ? random(3_000_000) : 0), random(4)),
-    );
-    await serving.store.append(readings);
-    const { itemid, itemname } = (await only()) ?? {};
-    all.push(
-      ...readings.map(({ stamp_ms, values }) =>
-        JSON.stringify({
-          itemid,
-          itemname,
-          homeid: null,
-          stamp: new Date(stamp_ms).toISOString(),
-          ...values,
-          clock: "synchronised",
-        }),
-      ),
-    );
-    for (let left = 1 + random(9); left < 6; left = 1 + random(9)) {
-      const stop = new AbortController();
-      const onProgress = () => {
-        left -= 1;
-        if (left === 0) stop.abort(new Error("stopped by the test"));
-      };
-      if (String(await fetched({ stop: stop.signal, onProgress }).catch(String)).startsWith("Error"))
-        interrupted += 1;
+testAtNight(
+  "a gateway that holds less and less leaves every reading once in the files, whatever arrives late or is cut short",
+  async () => {
+    const all: string[] = [];
+    let seed = 11;
+    const random = (below: number) => {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+      return (seed >>> 8) % below;
+    };
+    const only = async () => (await serving.store.items("wirelesssensors", { skip: 0, limit: 1 }))[0];
+    let interrupted = 0;
+    for (let round = 0; round < 16; round += 1) {
+      const from_ms = begin_ms + round * 400_000;
+      const readings = Array.from({ length: 900 }, () =>
+        event(sensor(0), from_ms + random(400_000) - (random(9) === 0 ? random(3_000_000) : 0), random(4)),
+      );
+      await serving.store.append(readings);
+      const { itemid, itemname } = (await only()) ?? {};
+      all.push(
+        ...readings.map(({ stamp_ms, values }) =>
+          JSON.stringify({
+            itemid,
+            itemname,
+            homeid: null,
+            stamp: new Date(stamp_ms).toISOString(),
+            ...values,
+            clock: "synchronised",
+          }),
+        ),
+      );
+      for (let left = 1 + random(9); left < 6; left = 1 + random(9)) {
+        const stop = new AbortController();
+        const onProgress = () => {
+          left -= 1;
+          if (left === 0) stop.abort(new Error("stopped by the test"));
+        };
+        if (String(await fetched({ stop: stop.signal, onProgress }).catch(String)).startsWith("Error"))
+          interrupted += 1;
+      }
+      await fetched();
+      const written = await lines();
+      expect(written.toSorted()).toEqual(all.toSorted());
+      const stamps = written.map((line) => JSON.parse(line).stamp);
+      expect(stamps).toEqual(stamps.toSorted());
+      await prune(from_ms - 1_000_000 - random(1_000_000));
     }
-    await fetched();
-    const written = await lines();
-    expect(written.toSorted()).toEqual(all.toSorted());
-    const stamps = written.map((line) => JSON.parse(line).stamp);
-    expect(stamps).toEqual(stamps.toSorted());
-    await prune(from_ms - 1_000_000 - random(1_000_000));
-  }
-  expect(interrupted).toBeGreaterThan(4);
-  expect((await linesOf(serving.store, "wirelesssensor_events")).length).toBeLessThan(8_000);
-});
+    expect(interrupted).toBeGreaterThan(4);
+    expect((await linesOf(serving.store, "wirelesssensor_events")).length).toBeLessThan(8_000);
+  },
+);
 
 test("a gateway that was restored with its last days, without its last hour, leaves every reading once in the files", async () => {
   await serving.store.append(events(6_000, begin_ms));

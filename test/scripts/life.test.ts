@@ -5,7 +5,7 @@ import { Ground, LifeWorker } from "../../scripts/trial-programs/with-source/lif
 import { nightly } from "../../testbed/nightly.ts";
 
 /** 8 home-nights each. */
-const seeds_max = nightly ? 250 : 4;
+const seeds_max = nightly ? 250 : 1;
 const workers_max = 2;
 const compiler = Bun.which("cc");
 if (compiler === null) console.log("skipped: the simulated disk of ./scripts/trials life needs cc");

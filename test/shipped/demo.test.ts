@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, type LintelProcess, type Ready, RunningServer, Site } from "../../testbed/front-door.ts";
+import { testAtNight } from "../at-night.ts";
 import { interruptedOnScreen, qrLines, readQr } from "../cli/qr-screen.ts";
 
 const sensors = [
@@ -159,49 +160,52 @@ function live(started_s: number): [name: string, paths: string[], from_s: number
   ];
 }
 
-test("a demo on kept data goes on where the last one ended: no event twice, nothing to warn of", async () => {
-  const words = demoWords("--days", "3", "--data", join(site.directory, "again"), "--json");
-  const told: string[][] = [];
-  let doorsBefore: Record<string, number>[] = [];
-  for (let run = 0; run < 2; run++) {
-    const demo = site.spawn(words);
-    const gateway = new RunningServer(demo, JSON.parse((await demo.line()) ?? ""));
-    const started_s = Math.floor(Date.now() / 1000);
-    const { token } = gateway.ready as unknown as { token: string };
-    const all = async (path: string) =>
-      (await (await gateway.get(`/items/${path}?limit=1000`, token)).json()) as Record<string, number>[];
-    const polls = await eventually(
-      async () => {
-        const status = await all("pillboxes/pillbox-morning/status");
-        const fresh = (status[0]?.["stamp"] ?? 0) >= Math.floor(Date.now() / 1000) - 10;
-        return fresh && (run === 0 || status.length > (told[0]?.length ?? 0)) ? status : undefined;
-      },
-      "a poll",
-      { pause_ms: 100 },
-    );
-    const counted = polls[0]?.["eventcount"] ?? 0;
-    expect(counted).toBeGreaterThan(412);
-    // The evening's box is first opened when the other devices have long told what they kept.
-    await eventually(
-      async () => {
-        const [epoch] = await all("watches/watch-1/epochs");
-        const evening = await all("pillboxes/pillbox-evening/events");
-        const told = (epoch?.["stamp"] ?? 0) > Date.now() / 1000 - 7.5 * 3600;
-        const dose = evening.some(({ event = 0, stamp = 0 }) => event > 0 && stamp >= started_s);
-        return told && dose ? true : undefined;
-      },
-      "the watch's log and a dose",
-      { pause_ms: 100 },
-    );
-    const doors = await all("pillboxes/pillbox-morning/events");
-    if (run === 1) expect(doors).toEqual(doorsBefore);
-    doorsBefore = doors;
-    told.push(polls.map(({ stamp }) => String(stamp)));
-    if (run === 1) expect(counted).toBeGreaterThanOrEqual(polls[1]?.["eventcount"] ?? Infinity);
-    expect(await gateway.stop()).toBe(0);
-    expect(await demo.said()).toBe("");
-  }
-});
+testAtNight(
+  "a demo on kept data goes on where the last one ended: no event twice, nothing to warn of",
+  async () => {
+    const words = demoWords("--days", "3", "--data", join(site.directory, "again"), "--json");
+    const told: string[][] = [];
+    let doorsBefore: Record<string, number>[] = [];
+    for (let run = 0; run < 2; run++) {
+      const demo = site.spawn(words);
+      const gateway = new RunningServer(demo, JSON.parse((await demo.line()) ?? ""));
+      const started_s = Math.floor(Date.now() / 1000);
+      const { token } = gateway.ready as unknown as { token: string };
+      const all = async (path: string) =>
+        (await (await gateway.get(`/items/${path}?limit=1000`, token)).json()) as Record<string, number>[];
+      const polls = await eventually(
+        async () => {
+          const status = await all("pillboxes/pillbox-morning/status");
+          const fresh = (status[0]?.["stamp"] ?? 0) >= Math.floor(Date.now() / 1000) - 10;
+          return fresh && (run === 0 || status.length > (told[0]?.length ?? 0)) ? status : undefined;
+        },
+        "a poll",
+        { pause_ms: 100 },
+      );
+      const counted = polls[0]?.["eventcount"] ?? 0;
+      expect(counted).toBeGreaterThan(412);
+      // The evening's box is first opened when the other devices have long told what they kept.
+      await eventually(
+        async () => {
+          const [epoch] = await all("watches/watch-1/epochs");
+          const evening = await all("pillboxes/pillbox-evening/events");
+          const told = (epoch?.["stamp"] ?? 0) > Date.now() / 1000 - 7.5 * 3600;
+          const dose = evening.some(({ event = 0, stamp = 0 }) => event > 0 && stamp >= started_s);
+          return told && dose ? true : undefined;
+        },
+        "the watch's log and a dose",
+        { pause_ms: 100 },
+      );
+      const doors = await all("pillboxes/pillbox-morning/events");
+      if (run === 1) expect(doors).toEqual(doorsBefore);
+      doorsBefore = doors;
+      told.push(polls.map(({ stamp }) => String(stamp)));
+      if (run === 1) expect(counted).toBeGreaterThanOrEqual(polls[1]?.["eventcount"] ?? Infinity);
+      expect(await gateway.stop()).toBe(0);
+      expect(await demo.said()).toBe("");
+    }
+  },
+);
 
 test("on a terminal's pipe it says how to look and ask, with links and a line that works when pasted", async () => {
   const demo = site.spawn(demoWords("--days", "1", "--data", join(site.directory, "kept")));

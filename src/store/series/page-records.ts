@@ -6,10 +6,11 @@ import type { DecodedBlock } from "./decoded-block.ts";
 /** Takes the records of a page, in their order: as objects, or as JSON. It wants one more than the page has, which says that there are others. */
 export abstract class PageRecords {
   readonly #limit: number;
-  /** Stamps as they are served, and how many of each part are on the page. */
-  readonly #parts: { readonly count: number; stampAt(index: number): number }[] = [];
   #count = 0;
-  readonly divisor: number;
+  #second: number | undefined;
+  #within = 0;
+  /** Of stamps in milliseconds, to those that are served. */
+  protected readonly divisor: number;
 
   constructor({ limit, precision }: { limit: number; precision: Precision }) {
     this.#limit = limit;
@@ -28,37 +29,36 @@ export abstract class PageRecords {
   /** Records that a database has made. */
   rows(records: readonly SeriesRecord[]): void {
     const shown = records.slice(0, this.#limit - this.#count);
-    this.#parts.push({ count: shown.length, stampAt: (index) => shown[index]?.stamp ?? 0 });
     this.#count += records.length;
-    if (shown.length > 0) this.addRecords(shown);
+    if (shown.length === 0) return;
+    this.#see(shown.length, (index) =>
+      Math.floor(((shown[index] as SeriesRecord).stamp * this.divisor) / 1000),
+    );
+    this.addRecords(shown);
   }
 
   /** Readings of a block, from the index `first` on in steps of `step`. */
   block(block: DecodedBlock, of: { first: number; count: number; step: 1 | -1 }): void {
     const { first, step } = of;
     const count = Math.min(of.count, this.#limit - this.#count);
-    const stamps = block.stamp_ms.slice();
-    this.#parts.push({
-      count,
-      stampAt: (index) => Math.floor((stamps[first + step * index] as number) / this.divisor),
-    });
     this.#count += of.count;
-    if (count > 0) this.addBlock(block, { first, count, step });
+    if (count <= 0) return;
+    const { stamp_ms } = block;
+    this.#see(count, (index) => Math.floor((stamp_ms[first + step * index] as number) / 1000));
+    this.addBlock(block, { first, count, step });
   }
 
   /** The unix second that the last record lies in, and how many of the last ones lie in it; there is one. */
   lastSecond(): { second: number; within: number } {
-    const secondOf = (stamp: number) => Math.floor((stamp * this.divisor) / 1000);
-    let second: number | undefined;
-    let within = 0;
-    for (const { count, stampAt } of this.#parts.toReversed())
-      for (let index = count - 1; index >= 0; index -= 1) {
-        const at = secondOf(stampAt(index));
-        second ??= at;
-        if (at !== second) return { second, within };
-        within += 1;
-      }
-    return { second: second ?? 0, within };
+    return { second: this.#second ?? 0, within: this.#within };
+  }
+
+  #see(count: number, secondAt: (index: number) => number): void {
+    const second = secondAt(count - 1);
+    let within = 1;
+    while (within < count && secondAt(count - 1 - within) === second) within += 1;
+    this.#within = within === count && second === this.#second ? this.#within + count : within;
+    this.#second = second;
   }
 
   /** Records on the page. */

@@ -18,6 +18,7 @@ import {
 import { type Endpoint, exclusive } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import { PageCache } from "./page-cache.ts";
+import { QuickPages } from "./quick-pages.ts";
 import { type ApiVersion, newestVersion, versionsOf } from "./versions.ts";
 
 /**
@@ -36,11 +37,21 @@ export function apiApp({
   const pages = new PageCache({ store, cache_bytes_max });
   const stores = new VisibleStores(store);
   const versions = versionsOf(endpoints);
+  const quick = new QuickPages({
+    version: newestVersion,
+    endpoints: versions.get(newestVersion) ?? [],
+    pages,
+    stores,
+  });
   const app = new Elysia({ name: "api" })
     .use(access)
-    .onRequest(({ authorization, clock, request }) =>
-      pages.recall(request, { authorization, now_ms: clock.now().unix_ms }),
-    )
+    .onRequest(({ authorization, budget, clock, request, server }) => {
+      const now_ms = clock.now().unix_ms;
+      const known = pages.recall(request, { authorization, now_ms });
+      return (
+        known ?? quick.answer(request, { authorization, budget, server, now_ms, changes: store.changes() })
+      );
+    })
     .use(documents(versions))
     .derive(() => ({ changes: store.changes() }))
     .guard({ auth: ["read", "bound", "admin"] })

@@ -117,8 +117,7 @@ export const access = new Elysia<"", Singleton>({ name: "access" })
   // twice Elysia has the last value alone.
   .derive({ as: "global" }, ({ headers, query, request }) => {
     const { authorization } = headers;
-    if (authorization !== undefined)
-      headers["authorization"] = `Bearer ${bearerForm.exec(authorization)?.[1] ?? ""}`;
+    if (authorization !== undefined) headers["authorization"] = `Bearer ${bearerIn(authorization) ?? ""}`;
     Object.assign(query, givenIn(queryIn(request.url)));
     return {};
   })
@@ -156,6 +155,11 @@ type Singleton = {
   derive: Record<never, never>;
   resolve: Record<never, never>;
 };
+
+/** The token in a header; undefined where it has none, or another form. */
+export function bearerIn(authorization: string | null): string | undefined {
+  return bearerForm.exec(authorization ?? "")?.[1];
+}
 
 const bearerForm = /^bearer +([^\s,]+)$/i;
 

@@ -12,6 +12,7 @@ import { FaultyProxy } from "../../../testbed/faulty-proxy.ts";
 import { homeReadings } from "../../../testbed/home-readings.ts";
 import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { keptLog, seeded, sensor, sensorEvent } from "../../../testbed/sample.ts";
+import { testAtNight } from "../../at-night.ts";
 import { changeBehind, daysOfEvents, Programme } from "../../gateway/uploader/programme.ts";
 import { drain, PulledHome, rowsAt } from "./pulled-home.ts";
 
@@ -46,7 +47,7 @@ function onBothStores(
     await programme.start();
     await run(programme);
   });
-  test(`${name} (PostgreSQL)`, async () => {
+  testAtNight(`${name} (PostgreSQL)`, async () => {
     await using database = await (await postgresServer()).database();
     await using programme = new Programme();
     await programme.startOn({ database: database.url });

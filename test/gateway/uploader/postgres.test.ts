@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import { homeReadings } from "../../../testbed/home-readings.ts";
+import { nightly } from "../../../testbed/nightly.ts";
 import { ownServer } from "../../../testbed/postgres/own-server.ts";
 import { notOurs } from "../../../testbed/postgres/server.ts";
 import { seeded } from "../../../testbed/sample.ts";
 import { lockTable } from "../../store/postgres/locked-table.ts";
 import { Programme } from "./programme.ts";
 
-test.skipIf(notOurs !== "")(
+test.skipIf(notOurs !== "" || !nightly)(
   `PostgreSQL that is cut off in the middle of a batch loses nothing and repeats nothing${notOurs}`,
   async () => {
     const server = await ownServer();

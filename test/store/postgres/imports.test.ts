@@ -6,54 +6,58 @@ import type { ImportedRecord } from "../../../src/store/inventory/record-store.t
 import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { item, seeded, sensor, start_ms } from "../../../testbed/sample.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import { testAtNight } from "../../at-night.ts";
 import { plansOf, rowsRead } from "./plans.ts";
 import { openCentral, temporaryCentral } from "./temporary-central.ts";
 
-test("imports that merge histories and batches of the same devices go on at once, and no reading is lost", async () => {
-  await using made = await temporaryCentral();
-  const { store } = made;
-  const devices = [1, 2, 3, 4].map((number) => sensor(number));
-  const gateways = [11, 12, 13].map((home) => new SimulatedGateway(home, `gateway of ${home}`));
-  let sending = gateways.length;
-  const homes = gateways.map(async (gateway, index) => {
-    const random = seeded(index);
-    for (let batch = 0; batch < batches; batch += 1) {
-      const first = gateway.last_seq + 1;
-      for (let count = 0; count < batch_readings; count += 1) {
-        gateway.add({
-          device: devices[Math.floor(random() * devices.length)] as (typeof devices)[number],
-          series: "wirelesssensor_events",
-          stamp_ms: start_ms + gateway.last_seq * 1000,
-          fields: [gateway.last_seq],
-        });
+testAtNight(
+  "imports that merge histories and batches of the same devices go on at once, and no reading is lost",
+  async () => {
+    await using made = await temporaryCentral();
+    const { store } = made;
+    const devices = [1, 2, 3, 4].map((number) => sensor(number));
+    const gateways = [11, 12, 13].map((home) => new SimulatedGateway(home, `gateway of ${home}`));
+    let sending = gateways.length;
+    const homes = gateways.map(async (gateway, index) => {
+      const random = seeded(index);
+      for (let batch = 0; batch < batches; batch += 1) {
+        const first = gateway.last_seq + 1;
+        for (let count = 0; count < batch_readings; count += 1) {
+          gateway.add({
+            device: devices[Math.floor(random() * devices.length)] as (typeof devices)[number],
+            series: "wirelesssensor_events",
+            stamp_ms: start_ms + gateway.last_seq * 1000,
+            fields: [gateway.last_seq],
+          });
+        }
+        await store.receive(gateway.batch(first, gateway.last_seq), gateway.sender);
       }
-      await store.receive(gateway.batch(first, gateway.last_seq), gateway.sender);
+      sending -= 1;
+    });
+    // The item moves from device to device: each time the readings that have come meanwhile become its own.
+    const imports = (async () => {
+      let merged = 0;
+      for (let turn = 0; sending > 0; turn += 1) {
+        const { address } = devices[turn % devices.length] as (typeof devices)[number];
+        const { changes } = await take(store, itemFrom1000(1, { macaddress: address }));
+        merged += changes.items?.adopted ?? 0;
+      }
+      return merged;
+    })();
+    await Promise.all(homes);
+    expect(await imports).toBeGreaterThan(1);
+    const { items } = await store.overview();
+    const counts = items.map(({ series }) => series[0]?.count ?? 0);
+    // The item is where it was heard first; what other homes hear of it is kept apart.
+    const apart = (await store.unplaced()).map(({ readings }) => readings);
+    expect([...counts, ...apart].reduce((sum, count) => sum + count, 0)).toBe(
+      gateways.length * batches * batch_readings,
+    );
+    for (const [index, { record }] of items.entries()) {
+      expect(await eventsOf(store, record.itemname)).toHaveLength(counts[index] ?? 0);
     }
-    sending -= 1;
-  });
-  // The item moves from device to device: each time the readings that have come meanwhile become its own.
-  const imports = (async () => {
-    let merged = 0;
-    for (let turn = 0; sending > 0; turn += 1) {
-      const { address } = devices[turn % devices.length] as (typeof devices)[number];
-      const { changes } = await take(store, itemFrom1000(1, { macaddress: address }));
-      merged += changes.items?.adopted ?? 0;
-    }
-    return merged;
-  })();
-  await Promise.all(homes);
-  expect(await imports).toBeGreaterThan(1);
-  const { items } = await store.overview();
-  const counts = items.map(({ series }) => series[0]?.count ?? 0);
-  // The item is where it was heard first; what other homes hear of it is kept apart.
-  const apart = (await store.unplaced()).map(({ readings }) => readings);
-  expect([...counts, ...apart].reduce((sum, count) => sum + count, 0)).toBe(
-    gateways.length * batches * batch_readings,
-  );
-  for (const [index, { record }] of items.entries()) {
-    expect(await eventsOf(store, record.itemname)).toHaveLength(counts[index] ?? 0);
-  }
-});
+  },
+);
 
 test("two programs that import at once wait for each other, and both are whole", async () => {
   await using made = await temporaryCentral();

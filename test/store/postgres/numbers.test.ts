@@ -5,51 +5,55 @@ import { holdHome } from "../../../src/store/postgres/postgres-database.ts";
 import { rowsAlone, withBlocksOf } from "../../../testbed/block-sizes.ts";
 import { sensor, start_ms } from "../../../testbed/sample.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import { testAtNight } from "../../at-night.ts";
 import { openCentral, temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";
 
-test("gateways of a home that hear the same item at once leave its numbers in the order of commits", async () => {
-  await using central = await temporaryCentral();
-  const beside = await openCentral(central.url);
-  const sql = postgres(central.url, { max: 1 });
-  // Rows have their numbers to be looked at.
-  using _rows = withBlocksOf(rowsAlone);
-  const gateways = [1, 2, 3, 4].map((box) => {
-    const gateway = new SimulatedGateway(1, `box ${box}`);
-    for (let event = 0; event < 3_000; event += 1) {
-      gateway.add({ device: sensor(1), series, stamp_ms: start_ms + event, fields: [event] });
-    }
-    return gateway;
-  });
-  let sending = gateways.length;
-  const sent = gateways.map(async (gateway, index) => {
-    for (let from = 1; from <= gateway.last_seq; from += 100) {
-      const store = index % 2 === 0 ? central.store : beside;
-      await store.receive(gateway.batch(from, from + 99), gateway.sender);
-    }
-    sending -= 1;
-  });
-  const seen: { newest: number; count: number }[] = [];
-  while (sending > 0) {
-    const [row] = await sql<{ newest: number; count: number }[]>`
+testAtNight(
+  "gateways of a home that hear the same item at once leave its numbers in the order of commits",
+  async () => {
+    await using central = await temporaryCentral();
+    const beside = await openCentral(central.url);
+    const sql = postgres(central.url, { max: 1 });
+    // Rows have their numbers to be looked at.
+    using _rows = withBlocksOf(rowsAlone);
+    const gateways = [1, 2, 3, 4].map((box) => {
+      const gateway = new SimulatedGateway(1, `box ${box}`);
+      for (let event = 0; event < 3_000; event += 1) {
+        gateway.add({ device: sensor(1), series, stamp_ms: start_ms + event, fields: [event] });
+      }
+      return gateway;
+    });
+    let sending = gateways.length;
+    const sent = gateways.map(async (gateway, index) => {
+      for (let from = 1; from <= gateway.last_seq; from += 100) {
+        const store = index % 2 === 0 ? central.store : beside;
+        await store.receive(gateway.batch(from, from + 99), gateway.sender);
+      }
+      sending -= 1;
+    });
+    const seen: { newest: number; count: number }[] = [];
+    while (sending > 0) {
+      const [row] = await sql<{ newest: number; count: number }[]>`
       SELECT coalesce(max(newest_number), 0)::int AS newest,
         (SELECT count(*)::int FROM wirelesssensor_events WHERE stream = 1 AND home = 1) AS count
       FROM totals WHERE stream = 1 AND home = 1`;
-    if (row !== undefined) seen.push(row);
-  }
-  await Promise.all(sent);
-  expect(new Set(seen.map(({ newest }) => newest)).size).toBeGreaterThan(10);
-  for (const { newest, count } of seen) {
-    const [row] = await sql`
+      if (row !== undefined) seen.push(row);
+    }
+    await Promise.all(sent);
+    expect(new Set(seen.map(({ newest }) => newest)).size).toBeGreaterThan(10);
+    for (const { newest, count } of seen) {
+      const [row] = await sql`
       SELECT count(*)::int AS count FROM wirelesssensor_events WHERE stream = 1 AND home = 1 AND seq <= ${newest}`;
-    expect({ newest, count: row?.["count"] }).toEqual({ newest, count });
-  }
-  await sql.end();
-  await beside.close();
-  const { last_seq } = await central.store.overview();
-  expect(last_seq).toBe(12_000);
-});
+      expect({ newest, count: row?.["count"] }).toEqual({ newest, count });
+    }
+    await sql.end();
+    await beside.close();
+    const { last_seq } = await central.store.overview();
+    expect(last_seq).toBe(12_000);
+  },
+);
 
 test("homes whose items differ do not wait for each other", async () => {
   await using central = await temporaryCentral();

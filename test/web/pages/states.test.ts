@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { nightly } from "../../../testbed/nightly.ts";
 import { faultsForAll } from "./accessibility.ts";
 import { states } from "./states.ts";
 
@@ -10,26 +11,29 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
   });
   afterAll(() => browser?.[Symbol.asyncDispose]());
 
-  test.each(Object.keys(states))("is whole at either end, in light and dark: %s", async (name) => {
-    await using serving = await (states[name] as (typeof states)[string])();
-    const { origin, tokens } = serving;
-    await using visit = await serving.signIn(browser, { token: tokens.read, locale: "en-GB" });
-    const { page } = visit;
-    const device = await page.evaluate(() => document.querySelector<HTMLAnchorElement>("a.name")?.href);
-    for (const address of [`${origin}/`, ...(device === undefined ? [] : [device])]) {
-      await page.goto(address);
-      for (const [width, colorScheme] of [
-        [320, "dark"],
-        [2_560, "light"],
-      ] as const) {
-        await page.setViewportSize({ width, height: 800 });
-        await page.emulateMedia({ colorScheme });
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  test.each(nightly ? Object.keys(states) : Object.keys(states).slice(0, 2))(
+    "is whole at either end, in light and dark: %s",
+    async (name) => {
+      await using serving = await (states[name] as (typeof states)[string])();
+      const { origin, tokens } = serving;
+      await using visit = await serving.signIn(browser, { token: tokens.read, locale: "en-GB" });
+      const { page } = visit;
+      const device = await page.evaluate(() => document.querySelector<HTMLAnchorElement>("a.name")?.href);
+      for (const address of [`${origin}/`, ...(device === undefined ? [] : [device])]) {
+        await page.goto(address);
+        for (const [width, colorScheme] of [
+          [320, "dark"],
+          [2_560, "light"],
+        ] as const) {
+          await page.setViewportSize({ width, height: 800 });
+          await page.emulateMedia({ colorScheme });
+          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        }
+        expect(await faultsForAll(page)).toEqual([]);
       }
-      expect(await faultsForAll(page)).toEqual([]);
-    }
-    expect(visit.faults).toEqual([]);
-  });
+      expect(visit.faults).toEqual([]);
+    },
+  );
 
   test("says what is to be done, and no more than that", async () => {
     const said = async (name: string) => {
