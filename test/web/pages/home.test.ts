@@ -96,7 +96,12 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     const [name = ""] = names();
     expect(await marksOf(name)).toEqual([]);
     await notify(name, 0x32);
-    await page.waitForSelector(".device-row .arrived", { state: "attached" });
+    // In its own row: what the other sensor said as it joined may glow too.
+    await page
+      .locator(".device-row", { hasText: name })
+      .locator(".arrived")
+      .first()
+      .waitFor({ state: "attached" });
     expect(await marksOf(name)).toEqual(await columnsByApi(name));
     expect(await marksOf(name)).toHaveLength(1);
     expect(await page.locator(".device-row", { hasText: name }).locator(".latest").textContent()).toBe("now");
@@ -149,9 +154,6 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
       .locator(".device-row", { hasText: name })
       .locator(".latest", { hasText: "open since" })
       .waitFor();
-    // The browser says itself that it could not connect.
-    const others = visit.faults.filter((fault) => !fault.includes("net::ERR_"));
-    visit.faults.splice(0, visit.faults.length, ...others);
   });
 
   test("the span is in the address, and the strips follow it", async () => {
@@ -198,7 +200,8 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
   });
 
   test("no error, no request to elsewhere and no violation of the policy has come of all this", () => {
-    expect(visit.faults).toEqual([]);
+    // That it could not connect while the gateway was away is said by the browser itself, at any time after.
+    expect(visit.faults.filter((fault) => !fault.includes("net::ERR_"))).toEqual([]);
   });
 
   test("who may see another home alone sees nothing of this one, in the page or its stream", async () => {
