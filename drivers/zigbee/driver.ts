@@ -17,6 +17,9 @@ import { openRadio, type Radio, type RadioOptions } from "./radio.ts";
 import { Sensors } from "./sensors.ts";
 import { isStray } from "./stray-faults.ts";
 
+/** The highest rate that serial drivers of Linux have a name for. */
+const baud_max = 4_000_000;
+
 const section = Type.Object(
   {
     port: Type.String({
@@ -28,6 +31,18 @@ const section = Type.Object(
         adapterNames.map((name) => Type.Literal(name)),
         { description: `the type of the adapter: ${adapterNames.join(", ")}` },
       ),
+    ),
+    baudrate: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: baud_max,
+        description: "the rate of the line in baud; without it, that of the stick or of its type",
+      }),
+    ),
+    rtscts: Type.Optional(
+      Type.Boolean({
+        description: "whether the line has flow control by RTS and CTS; without it, as the stick wants it",
+      }),
     ),
   },
   { additionalProperties: false },
@@ -75,7 +90,8 @@ export class ZigbeeDriver implements Driver {
   constructor({ config, host, bounds, random = randomBytes }: ZigbeeOptions) {
     const { clock, log, directory } = host;
     const adapter = requireAdapter(config.adapter ?? "zstack");
-    const line = { port: config.port, adapter };
+    requireFlowControl(adapter, config.rtscts);
+    const line = { ...config, adapter };
     const dropped = (what: string, count?: number) => host.dropped(what, count);
     const herdsmanLog = new HerdsmanLog({ log, clock, dropped });
     this.#host = host;
@@ -223,6 +239,17 @@ export class ZigbeeDriver implements Driver {
       );
     }
   }
+}
+
+/** zigbee-herdsman opens the line of these without looking at that setting. */
+const withoutFlowControl: readonly AdapterName[] = ["deconz", "zigate"];
+
+function requireFlowControl(adapter: AdapterName, rtscts: boolean | undefined): void {
+  if (rtscts !== true || !withoutFlowControl.includes(adapter)) return;
+  throw new OperatorError(
+    `[zigbee] rtscts is true, and the adapter ${adapter} has no flow control`,
+    "remove rtscts",
+  );
 }
 
 function requireAdapter(name: string): AdapterName {

@@ -1,17 +1,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import { messageOf, OperatorError } from "../../src/base/errors.ts";
-import { type AdapterName, adapterNames } from "./adapters.ts";
-
-interface Line {
-  readonly port: string;
-  readonly adapter: AdapterName;
-}
+import { type AdapterLine, adapterNames } from "./adapters.ts";
 
 /** Errors of zigbee-herdsman and the system when an adapter can't be used, with their meaning and remedy. */
 const faults: readonly {
   says: RegExp;
-  what: (line: Line) => string;
-  remedy: (line: Line) => string;
+  what: (line: AdapterLine) => string;
+  remedy: (line: AdapterLine) => string;
 }[] = [
   {
     says: /ECONNREFUSED|Failed to connect$|ConnectionRefused/,
@@ -57,7 +52,7 @@ const faults: readonly {
 ];
 
 /** The error line for an adapter that can't be used: from the error, and from the messages logged before it. */
-export function startFault(line: Line, thrown: unknown, logged: readonly string[]): OperatorError {
+export function startFault(line: AdapterLine, thrown: unknown, logged: readonly string[]): OperatorError {
   if (thrown instanceof OperatorError) return thrown;
   const said = [messageOf(thrown), ...logged].join(" ");
   const fault = faults.find(({ says }) => says.test(said));
@@ -66,7 +61,7 @@ export function startFault(line: Line, thrown: unknown, logged: readonly string[
 }
 
 /** Nothing that speaks the configured protocol is at the other end. */
-export function silentFault({ port, adapter }: Line, said?: string): OperatorError {
+export function silentFault({ port, adapter }: AdapterLine, said?: string): OperatorError {
   const others = adapterNames.filter((name) => name !== adapter).join(", ");
   return new OperatorError(
     `nothing on ${port} answers as a ${adapter} adapter${said === undefined ? "" : ` (${said})`}`,
@@ -75,13 +70,13 @@ export function silentFault({ port, adapter }: Line, said?: string): OperatorErr
 }
 
 /** Throws when the device file is missing, before zigbee-herdsman goes looking for it. */
-export function requirePort(line: Line): void {
+export function requirePort(line: AdapterLine): void {
   if (line.port.startsWith("/") && !existsSync(line.port)) {
     throw startFault(line, new Error("ENOENT"), []);
   }
 }
 
-export function unpluggedFault({ port }: Line): OperatorError {
+export function unpluggedFault({ port }: AdapterLine): OperatorError {
   return port.startsWith("/")
     ? new OperatorError(`the Zigbee adapter ${port} was unplugged`, "plug it in again")
     : new OperatorError(
@@ -90,7 +85,7 @@ export function unpluggedFault({ port }: Line): OperatorError {
       );
 }
 
-export function deafFault({ port }: Line): OperatorError {
+export function deafFault({ port }: AdapterLine): OperatorError {
   return new OperatorError(
     `the Zigbee adapter ${port} has stopped answering`,
     "unplug it and plug it in again if that does not mend itself",

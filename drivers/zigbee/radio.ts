@@ -3,7 +3,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { messageOf, type OperatorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import type { Session } from "../wire/reconnect.ts";
-import type { AdapterName } from "./adapters.ts";
+import { type AdapterLine, lineSettings } from "./adapters.ts";
 import { type Adapter, Arrivals } from "./arrivals.ts";
 import { deafFault, requirePort, startFault, unpluggedFault } from "./faults.ts";
 import { whenSet } from "./field-watch.ts";
@@ -20,9 +20,7 @@ export interface Radio extends Session {
   readonly network: Network;
 }
 
-export interface RadioOptions {
-  readonly port: string;
-  readonly adapter: AdapterName;
+export interface RadioOptions extends AdapterLine {
   readonly files: NetworkFiles;
   readonly herdsmanLog: HerdsmanLog;
   readonly clock: Clock;
@@ -65,7 +63,7 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
       channelList: [network.channel],
       networkKey: network.network_key,
     },
-    serialPort: { path: port, adapter },
+    serialPort: { path: port, adapter, ...lineSettings(options) },
     databasePath: files.database,
     databaseBackupPath: `${files.database}.before-reset`,
     backupPath: files.backup,

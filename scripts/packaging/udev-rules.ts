@@ -1,4 +1,4 @@
-import { sticks } from "../../drivers/sticks.ts";
+import { sticks } from "../../drivers/wire/sticks.ts";
 
 /**
  * Rules of udev for the sticks that are known by name: /dev/lintel/zigbee and /dev/lintel/ble lead to the one that is plugged in, whichever
@@ -14,7 +14,7 @@ export function udevRules(): string {
         `ENV{ID_SERIAL}=="${globs.join("|")}", ENV{ID_MM_DEVICE_IGNORE}="1", SYMLINK+="lintel/${driver}", GOTO="lintel_end"`,
       ];
     });
-  return `# Known sticks by one name each, of the package lintel. Made from drivers/sticks.ts. systemd names all serial ports below /dev/serial/by-id before.
+  return `# Known sticks by one name each, of the package lintel. Made from drivers/wire/sticks.ts. systemd names all serial ports below /dev/serial/by-id before.
 ACTION=="remove", GOTO="lintel_end"
 SUBSYSTEM!="tty", GOTO="lintel_end"
 ${rules.join("\n")}

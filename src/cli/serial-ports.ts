@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { type Stick, stickNamed } from "../../drivers/sticks.ts";
+import { type Stick, stickNamed } from "../../drivers/wire/sticks.ts";
 
 /** A serial port that is plugged in. */
 export interface Port {

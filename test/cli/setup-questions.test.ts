@@ -143,3 +143,24 @@ test("without a terminal it asks nothing and says what to give", async () => {
   expect([code, existsSync(config)]).toEqual([2, false]);
   expect(said).toContain("lintel setup needs a terminal to ask its questions: give --file FILE");
 });
+
+test("settings of a line stay with the stick that has them", async () => {
+  mkdirSync(join(site.directory, "etc"));
+  const zigbee = { port: "tcp://127.0.0.1:1", adapter: "ember", baudrate: 230_400, rtscts: true };
+  const lines = Object.entries(zigbee).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+  writeFileSync(config, ["[home]", "id = 12", 'timezone = "UTC"', "[zigbee]", ...lines, ""].join("\n"));
+  const stickIs = async (port: string) => {
+    await answered(
+      ["Set this box up anew", "yes"],
+      ["number of the home", ""],
+      ["time zone", ""],
+      ["Zigbee stick", port],
+      ["Its type", ""],
+      ["Central's address", "none"],
+      ["Write", "yes"],
+    );
+    return parse(readFileSync(config, "utf8"))["zigbee"];
+  };
+  expect(await stickIs("")).toEqual(zigbee);
+  expect(await stickIs("tcp://127.0.0.1:2")).toEqual({ port: "tcp://127.0.0.1:2", adapter: "ember" });
+});

@@ -4,7 +4,7 @@ import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse } from "smol-toml";
-import { sticks } from "../../drivers/sticks.ts";
+import { sticks } from "../../drivers/wire/sticks.ts";
 import { globsOf } from "../../scripts/packaging/udev-rules.ts";
 import { commands } from "../../src/cli/command-table.ts";
 

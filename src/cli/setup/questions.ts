@@ -73,7 +73,9 @@ async function askForPorts({ asker, terminal, ports, before }: Conversation): Pr
     const { adapter: told } = ports.find((port) => port.path === path)?.stick ?? {};
     const usual = old["adapter"]?.toString() ?? "zstack";
     const adapter = told ?? (await asker.ask(`Its type: ${adapterNames.join(", ")}`, adapterIn, { usual }));
-    sections["zigbee"] = { ...old, port: path, adapter };
+    const { baudrate: _, rtscts: __, ...kept } = old;
+    // Settings of a line are those of the stick that was there.
+    sections["zigbee"] = { ...(old["port"] === path ? old : kept), port: path, adapter };
   }
   for (const port of ports) {
     if (port.path === path) continue;

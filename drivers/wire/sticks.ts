@@ -1,3 +1,6 @@
+import { readdirSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
+
 /** A product on a serial line, as its name below /dev/serial/by-id tells it: maker, product and serial number of its USB chip. */
 export interface Stick {
   /** In words, for whoever has it in hand. */
@@ -6,17 +9,38 @@ export interface Stick {
   readonly driver?: "zigbee" | "ble";
   /** The type of a Zigbee adapter. */
   readonly adapter?: "zstack" | "ember" | "deconz" | "zigate" | "zboss";
+  /** The rate of its line in baud; absent: the one that is usual for its type. */
+  readonly baudrate?: number;
+  /** Whether both ends of its line hold each other back by RTS and CTS; absent: no. */
+  readonly rtscts?: true;
 }
 
-/**
- * The stick of this name below /dev/serial/by-id; undefined where nobody knows it. Names are those that zigbee-herdsman's own table of
- * adapters and the makers' pages give.
- */
+/** The stick of this name below /dev/serial/by-id; undefined where nobody knows it. */
 export function stickNamed(name: string): Stick | undefined {
   return sticks.find(({ named }) => named.test(name));
 }
 
-/** The first that matches holds: what is more exact stands above. */
+/**
+ * The stick at a path: by the path's own name, or by a name in `directory` that leads to the same device, as for /dev/ttyUSB0. Undefined
+ * where nobody knows it, or it is not plugged in.
+ */
+export function stickAt(path: string, directory = "/dev/serial/by-id"): Stick | undefined {
+  const own = stickNamed(basename(path));
+  if (own !== undefined) return own;
+  try {
+    const device = realpathSync(path);
+    const name = readdirSync(directory).find((one) => realpathSync(join(directory, one)) === device);
+    return name === undefined ? undefined : stickNamed(name);
+  } catch {
+    // Without a USB serial port there is no such directory, and a stick may be pulled out meanwhile.
+    return undefined;
+  }
+}
+
+/**
+ * The first that matches holds: what is more exact stands above. Names, rates and flow control are those that zigbee-herdsman's own table of
+ * adapters and the makers' pages give. zigbee-herdsman finds them for /dev/ttyUSB0 and its like alone, never for a lasting name.
+ */
 export const sticks: readonly (Stick & { readonly named: RegExp })[] = [
   {
     named: /sonoff.*plus.*cc2674p10/i,
@@ -29,9 +53,26 @@ export const sticks: readonly (Stick & { readonly named: RegExp })[] = [
   { named: /sonoff.*max/i, title: "Sonoff Dongle Max", driver: "zigbee", adapter: "ember" },
   { named: /sonoff.*plus_v2/i, title: "Sonoff ZBDongle-E", driver: "zigbee", adapter: "ember" },
   { named: /sonoff.*plus/i, title: "Sonoff ZBDongle-P", driver: "zigbee", adapter: "zstack" },
+  { named: /conbee_iii/i, title: "ConBee III", driver: "zigbee", adapter: "deconz", baudrate: 115_200 },
   { named: /conbee/i, title: "ConBee", driver: "zigbee", adapter: "deconz" },
-  { named: /nabu_casa/i, title: "Home Assistant stick", driver: "zigbee", adapter: "ember" },
+  { named: /nabu_casa_zwa/i, title: "Home Assistant stick for Z-Wave" },
+  {
+    named: /nabu_casa_zbt-2/i,
+    title: "Home Assistant Connect ZBT-2",
+    driver: "zigbee",
+    adapter: "ember",
+    baudrate: 460_800,
+    rtscts: true,
+  },
+  {
+    named: /nabu_casa/i,
+    title: "Home Assistant SkyConnect or Connect ZBT-1",
+    driver: "zigbee",
+    adapter: "ember",
+    rtscts: true,
+  },
   { named: /slzb-0(6p|7p)/i, title: "SMLIGHT stick", driver: "zigbee", adapter: "zstack" },
+  { named: /slzb-07/i, title: "SMLIGHT SLZB-07", driver: "zigbee", adapter: "ember", rtscts: true },
   { named: /slzb-/i, title: "SMLIGHT stick", driver: "zigbee", adapter: "ember" },
   { named: /electrolama|zzh/i, title: "Electrolama zzh!", driver: "zigbee", adapter: "zstack" },
   {
