@@ -8,6 +8,7 @@ import {
 } from "../domain/coverage-record.ts";
 import { recordingKinds } from "../domain/kinds.ts";
 import type { Item } from "../domain/records/item.ts";
+import { unixTime_max } from "../domain/records/record-field.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../domain/series.ts";
 import { gathered, type InterfaceReader } from "./answers.ts";
 import {
@@ -85,7 +86,7 @@ export interface CoverageRows {
  */
 export async function* coverageRows(options: CoverageOptions): AsyncGenerator<CoverageRows> {
   const { answers, readings, items, series = seriesNames, span, zones, timezone, clock } = options;
-  for (const item of items.filter(records)) {
+  for (const item of items.filter(isRecording)) {
     const zone = zones.zoneOf(item);
     const { since_s, until_s = nowOf(clock) } = spanIn(span, zone);
     const known = await coverageOf(answers, item, { since_s, until_s });
@@ -122,9 +123,11 @@ async function coverageOf(
   { typename, itemname }: Item,
   { since_s = 0, until_s }: { since_s: number | undefined; until_s: number },
 ): Promise<Coverage[]> {
-  const query = `?before=${until_s}${since_s > 0 ? `&after=${since_s - 1}` : ""}`;
+  // Asked without an end, so that what an earlier run has received is an answer to the same question.
+  const query = `?before=${unixTime_max}${since_s > 0 ? `&after=${since_s - 1}` : ""}`;
   const path = `/items/${typename}/${encodeURIComponent(itemname)}/coverage`;
-  return inOrder((await gathered(answers, [path], Coverage, query)) as Coverage[]);
+  const known = (await gathered(answers, [path], Coverage, query)) as Coverage[];
+  return inOrder(known.filter(({ start }) => start < until_s));
 }
 
 /** The stamp of the oldest reading of an item; infinite where there is none. */
@@ -172,7 +175,8 @@ function inOrder(newestFirst: readonly Coverage[]): Coverage[] {
   });
 }
 
-function records({ typename }: Item): boolean {
+/** A gateway is an item too, and no device that records something. */
+export function isRecording({ typename }: Pick<Item, "typename">): boolean {
   return (recordingKinds as readonly string[]).includes(typename);
 }
 

@@ -1,7 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../base/errors.ts";
+import { localDate } from "../base/time.ts";
+import { version } from "../base/version.ts";
 import { Provenance, type ReadingNumber } from "../domain/reading.ts";
 import { type Item, ItemType } from "../domain/records/item.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../domain/series.ts";
@@ -9,6 +11,7 @@ import { TokenScope } from "../domain/token.ts";
 import type { ReadingRow } from "../store/store.ts";
 import type { InterfaceReader } from "./answers.ts";
 import { type SecondsSpan, spanIn } from "./columns.ts";
+import { HeldAnswers } from "./held-answers.ts";
 import { HeldReadings, type SeriesOfItem } from "./held-readings.ts";
 import { HomeZones } from "./home-zones.ts";
 import { InterfaceClient } from "./interface-client.ts";
@@ -32,6 +35,7 @@ import {
   withMissing,
 } from "./package-readings.ts";
 import { fileOf } from "./table-file.ts";
+import { recordLists } from "./tables.ts";
 
 export interface DownloadOptions extends PackageForm {
   readonly url: string;
@@ -86,11 +90,13 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
   const where = timezone === "home" ? " at home" : "";
   // What is held has identifiers: it lies beside a package without them, and not in it.
   const state = options.pseudonyms === undefined ? join(directory, stateFile) : `${directory}${stateFile}`;
-  const held = new HeldReadings(state, {
-    url: answers.url,
-    since: moment(span.since_s, where),
-    until: moment(span.until_s, where),
-  });
+  const held = new HeldReadings(
+    state,
+    { url: answers.url, since: moment(span.since_s, where), until: moment(span.until_s, where) },
+    // Whoever has taken the directory away does not expect that what it was made of is still there.
+    { anew: !existsSync(directory) },
+  );
+  mkdirSync(directory, { recursive: true });
   try {
     if ((await answers.get("/items", "", Type.Array(ItemType))) === undefined)
       throw new OperatorError(
@@ -104,12 +110,13 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
     const items = await inventory(answers, options.items, options.pseudonyms);
     const zones = await HomeZones.of(answers, { timezone, items });
     for (const warning of zones.warnings) options.onWarning(warning);
-    const received = await receive(answers, held, items, { ...options, zones, failed });
+    const known = await HeldAnswers.of(answers, held);
+    const received = await receive(answers, { held, known, items, zones, failed }, options);
     // What came while this ran is held, and told by the next run: so the files are those of a number that can be named.
     held.tellUpTo(epochs, options.at === undefined ? "all" : "none");
     const written = await writePackage({
       ...options,
-      answers,
+      answers: known,
       readings: held,
       items,
       zones,
@@ -118,7 +125,8 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
         epochs.length === 0
           ? undefined
           : () => packageAt(held, epochs, items, { ...options, names: options.items }),
-      writing: (series, own, write) => unlessStanding(held, series, own, { ...options, zones }, write),
+      writing: (name, own, write) =>
+        unlessStanding(held, { ...options, name, items: own, zones, known, epochs }, write),
       onStep: (now) => options.onProgress({ ...received, now }),
     });
     const asksForAll = [options.series, options.items, span.since_s, span.until_s].every(
@@ -152,15 +160,23 @@ function originOf(url: string, { pseudonyms }: PackageForm): Origin {
   return pseudonyms === undefined ? { command, name: url, url } : { command, name: "a Lintel server" };
 }
 
+interface Receiving {
+  readonly held: HeldReadings;
+  readonly known: HeldAnswers;
+  readonly items: readonly Item[];
+  readonly zones: HomeZones;
+  /** Ends everything where one part fails. */
+  readonly failed: AbortController;
+}
+
 /**
  * Receives every series of the items, a few at a time: over a slow network most of it is waiting. Where one
  * fails, `failed` ends the others, and all have ended when this rejects.
  */
 async function receive(
   answers: InterfaceClient,
-  held: HeldReadings,
-  items: readonly Item[],
-  { zones, failed, ...options }: DownloadOptions & { zones: HomeZones; failed: AbortController },
+  { held, known, items, zones, failed }: Receiving,
+  options: DownloadOptions,
 ): Promise<Omit<Progress, "now">> {
   const runs = items.flatMap((item) =>
     (options.series ?? seriesNames)
@@ -172,18 +188,22 @@ async function receive(
   const work = async () => {
     for (const { series, item } of waiting) {
       const tell = () => options.onProgress({ ...progress, now: `${item.itemname} ${series}` });
-      tell();
-      await bringUpToDate({
-        answers,
-        held,
-        of: { series, item: item.itemid },
-        itemname: item.itemname,
-        span: spanIn(options.span, zones.zoneOf(item)),
-        onPage: (count) => {
-          progress.received += count;
-          tell();
-        },
-      });
+      const [path, span] = [pathOf(series, item.itemname), spanIn(options.span, zones.zoneOf(item))];
+      if (known.hasNew(itemPath(series, item.itemname), path, beginning(span))) {
+        tell();
+        await bringUpToDate({
+          answers,
+          held,
+          of: { series, item: item.itemid },
+          itemname: item.itemname,
+          span,
+          onPage: (count) => {
+            progress.received += count;
+            tell();
+          },
+        });
+        known.keepSeries(path, beginning(span));
+      }
       progress.done += 1;
     }
   };
@@ -193,31 +213,65 @@ async function receive(
   return progress;
 }
 
-/** Has the file of a series written, unless it stands there already with just what is held. */
+/** Has a file written, unless it stands there already with just what is held. */
 async function unlessStanding(
   held: HeldReadings,
-  series: SeriesName,
-  items: readonly Item[],
-  { directory, format, stamp, timezone, zones, pseudonyms }: PackageForm & { zones: HomeZones },
-  write: () => Promise<number>,
-): Promise<WrittenFile> {
-  const content = JSON.stringify([
-    stamp,
-    timezone === "home" ? zones.text : "",
-    pseudonyms?.fingerprint,
-    items.map(({ itemid, itemname }) => {
-      const of = { series, item: itemid };
-      const told = held.told(of).reduce((sum, { readings }) => sum + readings, 0);
-      return [itemid, itemname, held.progress(of).revision, told];
-    }),
-  ]);
-  const setting = `written ${series}.${format}`;
+  file: StandingFile,
+  write: () => Promise<number | undefined>,
+): Promise<WrittenFile | undefined> {
+  const { directory, format, name } = file;
+  const content = contentOf(held, file);
+  const setting = `written ${name}.${format}`;
   const before = JSON.parse(held.setting(setting) ?? "{}");
-  if (before.content === content && existsSync(fileOf(join(directory, series), format)))
-    return { rows: before.rows, written: false };
+  const isThere = before.content === content && existsSync(fileOf(join(directory, name), format));
+  if (isThere && content !== undefined) return { rows: before.rows, written: false };
   const rows = await write();
+  if (rows === undefined) return undefined;
   held.keepSetting(setting, JSON.stringify({ content, rows }));
   return { rows, written: true };
+}
+
+/** A file of a download, and everything that its content depends on. */
+interface StandingFile extends Omit<PackageForm, "series"> {
+  readonly name: string;
+  readonly series?: readonly SeriesName[] | undefined;
+  readonly items: readonly Item[];
+  readonly zones: HomeZones;
+  readonly known: HeldAnswers;
+  readonly epochs: readonly ReadingNumber[];
+}
+
+/** A text that is the same only for the same content; undefined where nobody can tell. */
+function contentOf(held: HeldReadings, file: StandingFile): string | undefined {
+  const { name, stamp, timezone, zones, pseudonyms, items, known, epochs, clock } = file;
+  const form = [stamp, timezone === "home" ? zones.text : "", pseudonyms?.fingerprint];
+  const series = seriesNames.find((one) => one === name);
+  if (series !== undefined)
+    return digestOf([
+      ...form,
+      ...items.map(({ itemid, itemname }) => {
+        const of = { series, item: itemid };
+        const told = held.told(of).reduce((sum, { readings }) => sum + readings, 0);
+        return [itemid, itemname, held.progress(of).revision, told];
+      }),
+    ]);
+  const list = recordLists.find((one) => one.name === name);
+  const path = list?.owner === undefined ? undefined : list.paths[0];
+  const digest = known.digest(list === undefined ? "items" : (path ?? ""));
+  if (digest === undefined) return undefined;
+  const own = items.map(({ itemid, itemname, typename, macaddress, currenthomeid }) => [
+    ...[itemid, itemname, typename, macaddress, currenthomeid],
+  ]);
+  if (list !== undefined) return digestOf([version, digest, ...form, own]);
+  // Minutes are counted up to today, wherever that is.
+  const today = [...new Set(items.map((item) => zones.zoneOf(item)))].map((zone) =>
+    localDate(zone, clock.now().unix_ms),
+  );
+  return digestOf([version, digest, ...form, zones.text, today, file.span, file.series, epochs, own]);
+}
+
+function digestOf(content: readonly unknown[]): string {
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex");
 }
 
 function moment(unix_s: number | undefined, where: string): string {
@@ -300,8 +354,11 @@ const pageSchemas = Object.fromEntries(
 ) as unknown as Readonly<Record<SeriesName, TSchema>>;
 
 function pathOf(series: SeriesName, itemname: string): string {
-  const { kind, path } = seriesOf(series);
-  return `/items/${kind}/${encodeURIComponent(itemname)}/${path}`;
+  return `${itemPath(series, itemname)}/${seriesOf(series).path}`;
+}
+
+function itemPath(series: SeriesName, itemname: string): string {
+  return `/items/${seriesOf(series).kind}/${encodeURIComponent(itemname)}`;
 }
 
 function rowOf(series: SeriesName, record: ServedRecord): ReadingRow {

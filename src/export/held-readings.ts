@@ -7,7 +7,7 @@ import type { Item } from "../domain/records/item.ts";
 import { type SeriesName, seriesTable, type Value } from "../domain/series.ts";
 import type { ReadingRow } from "../store/store.ts";
 import type { ReadingSource } from "./columns.ts";
-import type { EpochTally, NumberSpan } from "./package-readings.ts";
+import type { EpochAt, EpochTally, NumberSpan } from "./package-readings.ts";
 
 /** A series of one item, which is known by its itemid. */
 export interface SeriesOfItem {
@@ -27,12 +27,15 @@ export class HeldReadings implements ReadingSource {
   readonly #database: Database;
   readonly #path: string;
   #others: "all" | "none" = "all";
+  /** Tallies of each series by its name and item; undefined until they are asked for. */
+  #tallies: ReadonlyMap<string, readonly EpochTally[]> | undefined;
 
   /**
    * @param binding what the download is of; the same file serves no other
+   * @param anew forgets what is held
    * @throws OperatorError when the file can't be used, another program uses it, or it is of another download
    */
-  constructor(path: string, binding: Readonly<Record<string, string>>) {
+  constructor(path: string, binding: Readonly<Record<string, string>>, { anew = false } = {}) {
     this.#path = path;
     this.#database = this.#doing(() => {
       mkdirSync(dirname(path), { recursive: true });
@@ -45,6 +48,11 @@ export class HeldReadings implements ReadingSource {
       this.#database.run("PRAGMA synchronous = NORMAL");
       this.#database.run("BEGIN IMMEDIATE");
       this.#database.run("COMMIT");
+      if (anew) {
+        for (const table of ["settings", "progress", "answers", "epochs", "readings"])
+          this.#database.run(`DROP TABLE IF EXISTS ${table}`);
+        this.#database.run("VACUUM");
+      }
       this.#database.run(schema);
       this.bind({ ...binding, form });
     } catch (thrown) {
@@ -63,12 +71,36 @@ export class HeldReadings implements ReadingSource {
   }
 
   setting(name: string): string | undefined {
-    const row = this.#database.query("SELECT value FROM settings WHERE name = ?").values(name)[0];
-    return row === undefined ? undefined : String(row[0]);
+    return this.#text("SELECT value FROM settings WHERE name = ?", name);
   }
 
   keepSetting(name: string, value: string): void {
     this.#write("INSERT OR REPLACE INTO settings VALUES (?, ?)", name, value);
+  }
+
+  /** Takes marks of what the server has now, by path. */
+  list(marks: readonly (readonly [path: string, mark: string])[]): void {
+    const insert = this.#database.query("INSERT OR REPLACE INTO listed VALUES (?, ?)");
+    this.#doing(this.#database.transaction(() => marks.forEach((one) => void insert.run(...one))));
+  }
+
+  /** The mark of a path; undefined where none was told. */
+  listed(path: string): string | undefined {
+    return this.#text("SELECT mark FROM listed WHERE path = ?", path);
+  }
+
+  /** The answer to a path, where it is held under this mark. */
+  answer(path: string, mark: string): string | undefined {
+    return this.#text("SELECT body FROM answers WHERE path = ? AND mark = ?", path, mark);
+  }
+
+  keepAnswer(path: string, mark: string, body: string): void {
+    this.#write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", path, mark, body);
+  }
+
+  #text(statement: string, ...values: string[]): string | undefined {
+    const row = this.#database.query(statement).values(...values)[0];
+    return row === undefined ? undefined : String(row[0]);
   }
 
   /** How far a series was received: the query of the page that follows, and a number that changes with every change of its readings. */
@@ -96,6 +128,7 @@ export class HeldReadings implements ReadingSource {
       );
       for (const epoch of new Set(numbers.flatMap((one) => one?.epoch ?? [])))
         this.#write("INSERT INTO epochs (epoch) VALUES (?) ON CONFLICT DO NOTHING", epoch);
+      this.#tallies = undefined;
       for (const [at, [stamp_ms, ...values]] of rows.entries()) {
         const [homeid = null, clock] = values.splice(-2, 2);
         values.push(clocks.indexOf(clock as ClockWord));
@@ -119,6 +152,7 @@ export class HeldReadings implements ReadingSource {
    */
   tellUpTo(epochs: readonly ReadingNumber[], others: "all" | "none"): void {
     this.#others = others;
+    this.#tallies = undefined;
     this.#write("UPDATE epochs SET last = NULL");
     for (const { epoch, number } of epochs)
       this.#write(
@@ -129,30 +163,52 @@ export class HeldReadings implements ReadingSource {
   }
 
   /** How many readings of a series are told of each epoch, with the first and the last stamp; under an empty name those that nobody knows the epoch of. */
-  told({ series, item }: SeriesOfItem): EpochTally[] {
-    return this.#database
-      .query<EpochTally, [string, number]>(
-        `SELECT coalesce(epochs.epoch, '') AS epoch, count(*) AS readings, min(stamp_ms) AS first_ms, max(stamp_ms) AS last_ms
-         FROM ${this.#toldOf} GROUP BY 1 ORDER BY 1`,
-      )
-      .all(series, item);
+  told({ series, item }: SeriesOfItem): readonly EpochTally[] {
+    this.#tallies ??= this.#tallied();
+    return this.#tallies.get(`${series} ${item}`) ?? [];
   }
 
-  /** Numbers of an epoch from the first on, up to the one that it is told to, that no reading here has: runs of them, at most `limit`. */
-  missing(epoch: string, { first, last }: NumberSpan, limit: number): NumberSpan[] {
-    return this.#database
-      .query<NumberSpan, [number, string, number, number, number]>(
-        `SELECT before + 1 AS first, number - 1 AS last FROM (
-           SELECT number, lag(number, 1, ?1 - 1) OVER (ORDER BY number) AS before FROM (
-             SELECT DISTINCT number FROM readings JOIN epochs ON epochs.id = readings.epoch
-             WHERE epochs.epoch = ?2 AND number BETWEEN ?1 AND ?3 UNION ALL SELECT ?4))
-         WHERE number > before + 1 ORDER BY number LIMIT ?5`,
+  /** The same of every series, in one pass along the key. */
+  #tallied(): ReadonlyMap<string, readonly EpochTally[]> {
+    const rows = this.#database
+      .query<EpochTally & SeriesOfItem, []>(
+        `SELECT series, item, coalesce(epochs.epoch, '') AS epoch, count(*) AS readings, min(stamp_ms) AS first_ms, max(stamp_ms) AS last_ms
+         FROM readings JOIN progress ON progress.id = of LEFT JOIN epochs ON epochs.id = readings.epoch
+         WHERE ${this.#isTold} GROUP BY of, epochs.epoch ORDER BY of, 3`,
       )
-      .all(first, epoch, last, last + 1, limit);
+      .all();
+    const tallies = new Map<string, EpochTally[]>();
+    for (const { series, item, ...tally } of rows) {
+      const name = `${series} ${item}`;
+      tallies.set(name, [...(tallies.get(name) ?? []), tally]);
+    }
+    return tallies;
+  }
+
+  /** Numbers of epochs from their first on, up to the ones given, that no reading here has: runs of them, at most `limit` of each epoch. */
+  missing(epochs: readonly EpochAt[], limit: number): ReadonlyMap<string, readonly NumberSpan[]> {
+    const runs = new Map<string, NumberSpan[]>();
+    const asked = new Map(epochs.map((one) => [one.epoch, { ...one, next: one.first }]));
+    const come = (epoch: string, number: number) => {
+      const of = asked.get(epoch);
+      if (of === undefined || number < of.next) return;
+      const found = runs.get(epoch) ?? [];
+      if (number > of.next && found.length < limit) found.push({ first: of.next, last: number - 1 });
+      runs.set(epoch, found);
+      of.next = number + 1;
+    };
+    const held = this.#database.query<{ epoch: string; number: number }, []>(
+      `SELECT epochs.epoch, number FROM readings JOIN epochs ON epochs.id = readings.epoch
+       WHERE number <= last ORDER BY readings.epoch, number`,
+    );
+    for (const { epoch, number } of held.iterate()) come(epoch, number);
+    for (const { epoch, number } of epochs) come(epoch, number + 1);
+    return runs;
   }
 
   /** Everything told of a series in order of time, of epoch and number where times are equal; a bounded number at once. */
   *oldestFirst(series: SeriesName, { itemid }: Pick<Item, "itemid">): Generator<ReadingRow[]> {
+    if (this.told({ series, item: itemid }).length === 0) return;
     const readings = this.#database.query<
       { stamp_ms: number; fields: string; homeid: number | null },
       [string, number]
@@ -179,8 +235,11 @@ export class HeldReadings implements ReadingSource {
   /** Tables and condition of the readings that are told of a series of an item. */
   get #toldOf(): string {
     return `readings LEFT JOIN epochs ON epochs.id = readings.epoch
-      WHERE of = (SELECT id FROM progress WHERE series = ? AND item = ?)
-        AND CASE WHEN last IS NULL THEN ${this.#others === "all"} ELSE readings.number <= last END`;
+      WHERE of = (SELECT id FROM progress WHERE series = ? AND item = ?) AND ${this.#isTold}`;
+  }
+
+  get #isTold(): string {
+    return `CASE WHEN last IS NULL THEN ${this.#others === "all"} ELSE readings.number <= last END`;
   }
 
   #write(statement: string, ...values: (string | number | null)[]): void {
@@ -202,6 +261,10 @@ CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)
 CREATE TABLE IF NOT EXISTS progress (
   id INTEGER PRIMARY KEY, series TEXT, item INTEGER, round INTEGER NOT NULL, next TEXT, revision INTEGER NOT NULL, UNIQUE (series, item)
 ) STRICT;
+-- Answers by what was asked, as JSON, with the mark under which they are the same; of a series that all of it is held.
+CREATE TABLE IF NOT EXISTS answers (path TEXT PRIMARY KEY, mark TEXT NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+-- Marks of what the server has, as it was asked in this run.
+CREATE TEMP TABLE listed (path TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS epochs (id INTEGER PRIMARY KEY, epoch TEXT NOT NULL UNIQUE, last INTEGER) STRICT;
 -- fields: the values, then the clock. Epoch and number are those of the reading's gateway. They and the home are no part of what a reading is here: a gateway may learn
 -- its number later. Equal readings are the copies 0, 1, 2 …; they came in this order: round, revision, place in its page.

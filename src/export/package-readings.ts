@@ -56,13 +56,13 @@ export function epochsAt(
 /** The same, with runs of numbers up to theirs that no reading here has; none where not all readings are asked for. */
 export function withMissing(
   epochs: readonly EpochAt[],
-  readings: { missing(epoch: string, within: NumberSpan, limit: number): readonly NumberSpan[] },
+  readings: {
+    missing(epochs: readonly EpochAt[], limit: number): ReadonlyMap<string, readonly NumberSpan[]>;
+  },
   { asksForAll }: { asksForAll: boolean },
 ): (EpochAt & { readonly missing: readonly NumberSpan[] })[] {
-  return epochs.map((one) => {
-    const within = { first: one.first, last: one.number };
-    return { ...one, missing: asksForAll ? readings.missing(one.epoch, within, missing_max) : [] };
-  });
+  const missing = asksForAll ? readings.missing(epochs, missing_max) : undefined;
+  return epochs.map((one) => ({ ...one, missing: missing?.get(one.epoch) ?? [] }));
 }
 
 /** Numbers that follow each other, both ends included. */
@@ -190,7 +190,7 @@ const noneYet = { readings: 0, first_ms: Number.POSITIVE_INFINITY, last_ms: Numb
 
 /** Sums up what is told of each series of the items of a package. */
 export function packageAt(
-  readings: { told(of: { series: SeriesName; item: number }): EpochTally[] },
+  readings: { told(of: { series: SeriesName; item: number }): readonly EpochTally[] },
   epochs: readonly EpochAt[],
   items: readonly Item[],
   given: {
@@ -205,20 +205,20 @@ export function packageAt(
       .filter((name) => seriesOf(name).kind === typename)
       .flatMap((name) => readings.told({ series: name, item: itemid })),
   );
-  const countOf = (epoch: string) =>
-    told.reduce((sum, one) => sum + (one.epoch === epoch ? one.readings : 0), 0);
+  const counts = new Map<string, number>();
+  for (const { epoch, readings } of told) counts.set(epoch, (counts.get(epoch) ?? 0) + readings);
   return {
     epochs: epochs.map(({ homeid, ...one }) => ({
       ...one,
       homeid: homeid === null ? null : (pseudonyms?.numberOf("home", homeid) ?? homeid),
-      readings: countOf(one.epoch),
+      readings: counts.get(one.epoch) ?? 0,
     })),
     span:
       told.length === 0
         ? undefined
         : [
-            Math.min(...told.map(({ first_ms }) => first_ms)),
-            Math.max(...told.map(({ last_ms }) => last_ms)),
+            told.reduce((least_ms, { first_ms }) => Math.min(least_ms, first_ms), Number.POSITIVE_INFINITY),
+            told.reduce((most_ms, { last_ms }) => Math.max(most_ms, last_ms), Number.NEGATIVE_INFINITY),
           ],
     items: names && items.map(({ itemname }) => pseudonyms?.itemName(itemname) ?? itemname),
   };

@@ -45,7 +45,8 @@ export class Pseudonyms {
 
   /** Puts items into an order that tells nothing, and that is the same at a gateway and at central. */
   order(items: Item[]): Item[] {
-    return items.sort((one, other) => this.itemNumber(one.itemid) - this.itemNumber(other.itemid));
+    const numbered = items.map((item) => ({ item, number: this.itemNumber(item.itemid) }));
+    return numbered.sort((one, other) => one.number - other.number).map(({ item }) => item);
   }
 
   numberOf(what: "subject" | "home", number: number): number {

@@ -4,7 +4,7 @@ import { type SeriesName, seriesOf } from "../domain/series.ts";
 import type { ReadingRow, Store } from "../store/store.ts";
 import { type AskedSpan, type ReadingSource, spanIn } from "./columns.ts";
 import type { HomeZones } from "./home-zones.ts";
-import { EpochTallies, type EpochTally, type NumberSpan } from "./package-readings.ts";
+import { type EpochAt, EpochTallies, type EpochTally, type NumberSpan } from "./package-readings.ts";
 
 /**
  * Readings straight from a store: those up to a number of each epoch. Of other epochs, and where nobody knows which reading it is, all or none. They come in order of
@@ -72,8 +72,13 @@ export class StoreReadings implements ReadingSource {
   }
 
   /** See `HeldReadings.missing`: of what was read. */
-  missing(epoch: string, within: NumberSpan, limit: number): NumberSpan[] {
-    return (this.#seen.get(epoch) ?? new NumberSet()).missing(within, limit);
+  missing(epochs: readonly EpochAt[], limit: number): ReadonlyMap<string, readonly NumberSpan[]> {
+    return new Map(
+      epochs.map(({ epoch, first, number }) => {
+        const seen = this.#seen.get(epoch) ?? new NumberSet();
+        return [epoch, seen.missing({ first, last: number }, limit)];
+      }),
+    );
   }
 
   #tells({ epoch, number }: NumberedReadingRow): boolean {

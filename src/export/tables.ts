@@ -14,7 +14,7 @@ import {
   type FileColumn,
   rowOf,
 } from "./columns.ts";
-import { coverageColumns, missingnessColumns } from "./coverage-tables.ts";
+import { coverageColumns, isRecording, missingnessColumns } from "./coverage-tables.ts";
 import type { Timezone } from "./home-zones.ts";
 import { type FileForm, fileOf, writeTable } from "./table-file.ts";
 
@@ -108,8 +108,7 @@ export async function writeDevices(
   async function* rows() {
     if (items.length === 0) yield [];
     for (const item of items) {
-      const device = await deviceOf(answers, item);
-      // A gateway is an item too, and no device that records something.
+      const device = isRecording(item) ? await deviceOf(answers, item) : undefined;
       if (device !== undefined) yield [[item.itemname, item.typename, ...cellsOf(device)]];
     }
   }

@@ -4,6 +4,7 @@ import { allErasures } from "./inventory/erasing.ts";
 import { erasurePlan } from "./inventory/erasure-plan.ts";
 import type { Homes } from "./inventory/homes.ts";
 import { itemOverviews, itemState } from "./inventory/item-overviews.ts";
+import { itemMarks, ownerMarks } from "./inventory/marks.ts";
 import { givenNames } from "./inventory/naming.ts";
 import type { RecordStore } from "./inventory/record-store.ts";
 import {
@@ -93,7 +94,7 @@ function seenOf(homes: Homes) {
     homes.one ? { ...request, homes: homes.seen(request.homes) } : request;
 }
 
-function itemReads({ database, homes }: StoreParts) {
+function itemReads({ database, homes, epoch }: StoreParts) {
   const seen = seenOf(homes);
   return {
     itemTypes: (of) => database.read(() => itemTypes(homes.seen(of))),
@@ -102,6 +103,7 @@ function itemReads({ database, homes }: StoreParts) {
       return items.map((item) => itemVisibleFrom(window.homes, item));
     },
     itemsIn: readsOf(database).read(itemsIn),
+    itemMarks: (kind, window) => database.snapshot(() => itemMarks(homes, epoch, kind, seen(window))),
     item: async (kind, name, of) => {
       const item = await database.read(() => itemNamed(kind, name, homes.seen(of)));
       return item && { ...item, record: itemVisibleFrom(of, item.record) };
@@ -117,13 +119,15 @@ function itemReads({ database, homes }: StoreParts) {
   } satisfies Partial<Store>;
 }
 
-function recordReads({ database, homes }: StoreParts) {
+function recordReads({ database, homes, epoch }: StoreParts) {
   const { read } = readsOf(database);
   return {
     visible: (binding) => database.snapshot(() => visibleWith(homes, binding)),
     records: (type, seen) => database.read(() => recordsOfType(homes, type, seen)),
     record: (type, number, seen) => database.read(() => recordNumbered(homes, type, number, seen)),
     recordsOf: (type, owner, seen) => database.snapshot(() => recordsOfOwner(homes, type, owner, seen)),
+    ownerMarks: (owners, window, seen) =>
+      database.snapshot(() => ownerMarks({ homes, epoch, seen }, owners, window)),
     recordsWith: read(recordsWith),
     knownRecords: read(knownRecords),
     keepsRecords: read(keepsRecords),

@@ -43,6 +43,12 @@ export interface Store extends RecordStore, Erasures, GivenNames {
   /** The state of an item's device, as the homes named tell it (absent: all); undefined where there is no such item. */
   itemState(item: number, homes?: readonly number[]): Promise<ItemState | undefined>;
 
+  /**
+   * Items of a kind as in `items`, each with marks of what is kept of it. While a mark stays the same text, so does what it is of; but that the oldest readings may be
+   * cleared away. The texts mean nothing in another store.
+   */
+  itemMarks(kind: Kind, window: ItemWindow): Promise<ItemMarks[]>;
+
   /** A page of a series of an item, newest first unless the request says otherwise. */
   page(request: PageRequest): Promise<Page>;
 
@@ -360,6 +366,16 @@ export interface ItemOverview {
 
 /** An overview of an item without what is counted of it. */
 export type ItemState = Omit<ItemOverview, "gaps" | "lost" | "series">;
+
+/** An item, and marks of what is kept of it. */
+export interface ItemMarks {
+  readonly record: Item;
+  /** Of its series in order of arrival; one of which nothing was ever kept is left out. */
+  readonly series: readonly { readonly series: SeriesName; readonly mark: string }[];
+  readonly coverage: string;
+  /** Of what is known of its device. */
+  readonly device: string;
+}
 
 /** Some of the items of a kind. */
 export interface ItemWindow {

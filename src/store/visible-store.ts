@@ -12,6 +12,7 @@ export type VisibleStore = Pick<
   | "itemOverviews"
   | "givenNames"
   | "itemState"
+  | "itemMarks"
   | "page"
   | "markedPage"
   | "pageMark"
@@ -23,6 +24,7 @@ export type VisibleStore = Pick<
   | "records"
   | "record"
   | "recordsOf"
+  | "ownerMarks"
 > & {
   /** The homes that it is cut to; absent: all. */
   readonly homes?: readonly number[];
@@ -70,6 +72,7 @@ export function visiblePart(store: VisibleStore, seen: Visible): VisibleStore {
     homes,
     itemTypes: () => store.itemTypes(homes),
     items: (kind, window) => store.items(kind, ofSeen(window)),
+    itemMarks: (kind, window) => store.itemMarks(kind, ofSeen(window)),
     itemsIn: async (home) => (homes.includes(home) ? store.itemsIn(home) : []),
     item: (kind, name) => store.item(kind, name, homes),
     itemOverviews: (of) => store.itemOverviews(alsoSeen(of)),
@@ -91,6 +94,7 @@ export function visiblePart(store: VisibleStore, seen: Visible): VisibleStore {
     coverage: (request) => store.coverage(ofSeen(request)),
     records: (type) => store.records(type, seen),
     record: (type, number) => store.record(type, number, seen),
+    ownerMarks: (owners, window) => store.ownerMarks(owners, window, seen),
     recordsOf: (type, owner) => store.recordsOf(type, owner, seen),
   };
 }

@@ -344,9 +344,9 @@ describe("a download that is disturbed", () => {
   });
 
   test.skipIf(!mountsAllowed)("on a full disk says so, and goes on once there is space", async () => {
-    using disk = mountSmall({ bytes: 6_000_000 });
+    using disk = mountSmall({ bytes: 8_000_000 });
     const ballast = join(disk.path, "ballast");
-    await writeFile(ballast, new Uint8Array(5_900_000));
+    await writeFile(ballast, new Uint8Array(7_900_000));
     const directory = join(disk.path, "data");
     const full = await download(options(directory)).catch((thrown) => thrown);
     expect(full).toBeInstanceOf(OperatorError);

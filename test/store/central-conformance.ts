@@ -11,6 +11,7 @@ import { reportsAgree } from "./central-reports.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
 import { verifying } from "./central-verify.ts";
 import { coverageOfHomes } from "./coverage-conformance.ts";
+import { marksOfItems } from "./item-mark-conformance.ts";
 import { nightsAgree } from "./night-conformance.ts";
 import { overviewsAgree } from "./overview-conformance.ts";
 import { thinnedOfHomes } from "./thinned-conformance.ts";
@@ -24,6 +25,7 @@ export function centralStoresAgree(name: string, make: MakeCentral): void {
     describe("homes", () => homesDiffer(make));
     describe("reports", () => reportsAgree(make));
     describe("coverage", () => coverageOfHomes(make));
+    describe("marks", () => marksOfItems(make));
     describe("nights", () => nightsAgree(make));
     describe("overviews", () => overviewsAgree(make));
     describe("series in steps", () => thinnedOfHomes(make));

@@ -59,12 +59,12 @@ export interface PackageOptions extends PackageForm {
   readonly origin: Origin;
   /** The readings that it has, once they are written; absent where the interface does not tell. */
   readonly at?: (() => PackageAt) | undefined;
-  /** Has the file of a series of these items written, or not where it stands there already. */
+  /** Has a file written that these items have a part in, or not where it stands there already. */
   readonly writing?: (
-    series: SeriesName,
+    name: string,
     items: readonly Item[],
-    write: () => Promise<number>,
-  ) => Promise<WrittenFile>;
+    write: () => Promise<number | undefined>,
+  ) => Promise<WrittenFile | undefined>;
   /** Told of each piece of work as it begins. */
   readonly onStep: (name: string) => void;
   /** Told of readings as they are written. */
@@ -95,31 +95,46 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
   const items = pseudonyms?.order([...options.items]) ?? options.items;
   const files: Record<string, WrittenFile> = {};
   const absent: string[] = [];
-  const keep = (name: string, rows: number | undefined) => {
-    if (rows === undefined) absent.push(name);
-    else files[name] = { rows, written: true };
+  const keep = (name: string, file: WrittenFile | undefined) => {
+    if (file === undefined) absent.push(name);
+    else files[name] = file;
   };
+  const writing = options.writing ?? ((_name, _items, write) => written(write()));
   for (const list of recordLists) {
     onStep(list.name);
-    keep(list.name, await writeList({ ...options, list, path: join(directory, list.name) }));
+    const write = () => writeList({ ...options, list, path: join(directory, list.name) });
+    keep(list.name, await writing(list.name, items, write));
   }
   onStep(deviceList);
-  keep(deviceList, await writeDevices({ ...options, items, path: join(directory, deviceList) }));
+  const devices = () => writeDevices({ ...options, items, path: join(directory, deviceList) });
+  keep(deviceList, await writing(deviceList, items, devices));
   onStep(coverageList);
-  const { coverage, missingness } = await writeCoverage({ ...options, items });
-  keep(coverageList, coverage);
-  keep(missingnessList, missingness);
+  let both: ReturnType<typeof writeCoverage> | undefined;
+  for (const name of [coverageList, missingnessList] as const)
+    keep(
+      name,
+      await writing(name, items, async () => {
+        both ??= writeCoverage({ ...options, items });
+        return (await both)[name];
+      }),
+    );
   for (const series of options.series ?? seriesNames) {
     const own = items.filter(({ typename }) => typename === seriesOf(series).kind);
     if (own.length === 0 && options.series === undefined) continue;
     onStep(`writing ${series}`);
-    const write = () => writeSeries({ ...options, path: join(directory, series), series, items: own });
-    files[series] = (await options.writing?.(series, own, write)) ?? { rows: await write(), written: true };
+    const path = join(directory, series);
+    keep(series, await writing(series, own, () => writeSeries({ ...options, path, series, items: own })));
   }
   const standard = await standardOf({ ...options, items });
   onStep("describing it all");
   const contents = await describe(files, standard, options);
   return { files, absent, contents, ...(standard && { standard }) };
+}
+
+/** A file that a call writes; undefined where there was nothing to write. */
+async function written(rows: Promise<number | undefined>): Promise<WrittenFile | undefined> {
+  const count = await rows;
+  return count === undefined ? undefined : { rows: count, written: true };
 }
 
 /** Says the readings in the words of the standard that is asked for. */

@@ -79,7 +79,10 @@ function itemRows(condition = "true", ...given: (readonly number[])[]): Statemen
 }
 
 /** The stays that a condition leaves, the earliest of each item first, with what was last learned of their devices in each. */
-function itemPlacements(condition = "true", ...given: (readonly number[])[]): Statement<ItemPlacement> {
+export function itemPlacements(
+  condition = "true",
+  ...given: (readonly number[])[]
+): Statement<ItemPlacement> {
   return objects(
     `SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
       battery_percent, battery_mv, linkquality, facts
@@ -290,7 +293,7 @@ interface OverviewRow {
 }
 
 /** A stay of an item in a home that has sent something of it; null is what its device has not told there. */
-interface ItemPlacement extends StreamPlacement {
+export interface ItemPlacement extends StreamPlacement {
   readonly item: number;
   readonly first_ms: number | null;
   readonly heard_ms: number | null;

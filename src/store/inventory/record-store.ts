@@ -10,6 +10,12 @@ import type {
 import type { Visible } from "../../domain/records/visible-records.ts";
 import type { Binding } from "../../domain/token.ts";
 
+/** A subject or home, and a mark of each of its lists. */
+export interface OwnerMarks {
+  readonly number: number;
+  readonly marks: ReadonlyMap<OwnedType, string>;
+}
+
 /** The part of a store that holds the programme's records: every type of the record table. */
 export interface RecordStore {
   /** The records that a token may see which is bound to these. */
@@ -27,6 +33,16 @@ export interface RecordStore {
 
   /** The records of a type that a subject or home owns, in their order; none also for an unknown owner. */
   recordsOf<Type extends OwnedType>(type: Type, owner: number, seen?: Visible): Promise<RecordOf<Type>[]>;
+
+  /**
+   * Subjects or homes in order of their numbers, each with a mark for each of its lists: while it is the same text, so is the list. The texts mean nothing in
+   * another store.
+   */
+  ownerMarks(
+    owners: OwnerType,
+    window: { skip: number; limit: number },
+    seen?: Visible,
+  ): Promise<OwnerMarks[]>;
 
   /**
    * The records of a type in which a field that holds a number holds one of these, in their order and as they are kept: an

@@ -186,7 +186,7 @@ const everything: Only = { text: "", parameters: [] };
  * Leaves the records of a type that are seen; its parameters are numbered from `first` on. All that such a record names is seen, and it names something. Of
  * an item that has lived in other homes too, whoever is seen must be named beside it.
  */
-function onlyVisible(homes: Homes, type: RecordType, seen: Visible | undefined, first: number): Only {
+export function onlyVisible(homes: Homes, type: RecordType, seen: Visible | undefined, first: number): Only {
   if (seen === undefined) return everything;
   const names = namesIn(type).map(({ field, to }) => ({ to, column: columnOf(type, field, "records.") }));
   const parameters: Parameter[] = [];
@@ -251,11 +251,22 @@ export function* itemTypes(homes?: readonly number[]): Work<ItemType[]> {
 }
 
 /** See `Store.items`. */
-export function itemsOfKind(kind: Kind, { skip, limit, homes }: ItemWindow): Work<Item[]> {
-  return parsed<Item>(
-    `SELECT record FROM items WHERE typename = $1${stayedIn(homes, "$4")} ORDER BY itemid LIMIT $2 OFFSET $3`,
-    ...[kind, limit, skip],
-    ...given(homes),
+export function* itemsOfKind(kind: Kind, window: ItemWindow): Work<Item[]> {
+  const rows = yield* itemRowsOfKind(kind, window);
+  return rows.map(({ record }) => JSON.parse(record));
+}
+
+/** The same with their keys. */
+export function itemRowsOfKind(
+  kind: Kind,
+  { skip, limit, homes }: ItemWindow,
+): Work<{ readonly key: number; readonly record: string }[]> {
+  return rowsOf(
+    objects(
+      `SELECT key, record FROM items WHERE typename = $1${stayedIn(homes, "$4")} ORDER BY itemid LIMIT $2 OFFSET $3`,
+      ...[kind, limit, skip],
+      ...given(homes),
+    ),
   );
 }
 

@@ -4,9 +4,11 @@ import { DeviceRecord, deviceRecord } from "../../domain/device-facts.ts";
 import { isKind, type Kind, kinds, recordingKinds } from "../../domain/kinds.ts";
 import { EpochRecord } from "../../domain/reading.ts";
 import { Item, ItemType } from "../../domain/records/item.ts";
-import { seriesNames } from "../../domain/series.ts";
+import { type OwnerType, recordPaths } from "../../domain/records/record-table.ts";
+import { seriesNames, seriesOf } from "../../domain/series.ts";
 import { TokenScope } from "../../domain/token.ts";
-import type { CoverageInterval } from "../../store/store.ts";
+import type { OwnerMarks } from "../../store/inventory/record-store.ts";
+import type { CoverageInterval, ItemMarks } from "../../store/store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import {
   after,
@@ -20,7 +22,7 @@ import {
 } from "./endpoint.ts";
 import { homeEndpoints } from "./home-endpoints.ts";
 import { recordEndpoints, requireItem } from "./record-endpoints.ts";
-import { seriesEndpoint, windowOf } from "./series-endpoint.ts";
+import { hasSeries, seriesEndpoint, windowOf } from "./series-endpoint.ts";
 
 /** Which readings are here, by what identifies them everywhere: an addition, for downloads that can be repeated. */
 export const epochsEndpoint = endpoint({
@@ -49,6 +51,69 @@ export const epochsEndpoint = endpoint({
     })),
   }),
 });
+
+const typename = Type.String({ description: "one of the type names that /items returns" });
+
+/** Marks of answers that a client may hold: an addition, so that a download asks for what is new alone. */
+const marksEndpoint = endpoint({
+  name: "marks",
+  template: "/marks/{typename}",
+  summary: "Marks of items, subjects or homes, in order of their numbers: of which something is new",
+  area: "Inventory",
+  since: "0.9",
+  path: Type.Object({
+    typename: Type.String({
+      description: "one of the type names that /items returns, `subjects` or `homes`",
+    }),
+  }),
+  query: Type.Object({ skip, limit }),
+  response: Type.Array(
+    Type.Object(
+      {
+        path: Type.String({
+          description:
+            "of an item, subject or home, below the version: `/items/wirelesssensors/kitchen-wall`",
+        }),
+        marks: Type.Record(Type.String(), Type.String(), {
+          description:
+            "a mark for each answer below that path, by the rest of its path: `events`, `coverage`, `device`, `contacts/`. While it is the same text, the " +
+            "answer is the same; but a series may have lost its oldest records. A series without a mark has no records",
+        }),
+      },
+      { title: "Marks" },
+    ),
+  ),
+  refusals: ["typename_unknown"],
+  handle: async ({ store, path: { typename }, query }) => {
+    const window = { ...query, limit: query.limit + 1 };
+    if (typename === "subjects" || typename === "homes") {
+      const found = await store.ownerMarks(typename, window);
+      return pageOf(
+        found.map(({ number, marks }) => marksOfOwner(typename, number, marks)),
+        query,
+      );
+    }
+    const kind = kindNamed(typename);
+    return pageOf(
+      (await store.itemMarks(kind, window)).map((one) => marksOfItem(kind, one)),
+      query,
+    );
+  },
+});
+
+function marksOfItem(kind: Kind, { record, series, coverage, device }: ItemMarks) {
+  const path = `/items/${kind}/${encodeURIComponent(record.itemname)}`;
+  if (!(recordingKinds as readonly Kind[]).includes(kind)) return { path, marks: {} };
+  const own = series.filter((one) => hasSeries(seriesOf(one.series), record.subtypename));
+  const ofSeries = Object.fromEntries(own.map(({ series, mark }) => [seriesOf(series).path, mark]));
+  return { path, marks: { ...ofSeries, coverage, device } };
+}
+
+function marksOfOwner(owners: OwnerType, number: number, marks: OwnerMarks["marks"]) {
+  const path = recordPaths[owners] + number;
+  const named = [...marks].map(([type, mark]) => [recordPaths[type].split("{id}/")[1] ?? "", mark]);
+  return { path, marks: Object.fromEntries(named) };
+}
 
 /** When an item of a kind was listened to and alive: an addition, so that no event can be told from no data. */
 export function coverageEndpoint(kind: Kind): Endpoint {
@@ -115,8 +180,6 @@ export function deviceEndpoint(kind: Kind): Endpoint {
   });
 }
 
-const typename = Type.String({ description: "one of the type names that /items returns" });
-
 /** Every endpoint of the newest version; the time series come from the series table. */
 export const endpoints: readonly Endpoint[] = [
   endpoint({
@@ -160,6 +223,7 @@ export const endpoints: readonly Endpoint[] = [
       body: (await requireItem(store, kindNamed(path.typename), path.itemname)).record,
     }),
   }),
+  marksEndpoint,
   epochsEndpoint,
   endpoint({
     name: "token",

@@ -159,7 +159,7 @@ export function nextSecond(now_ms: number): number {
 }
 
 /** An item whose subtype is not known may have any series of its kind. */
-function hasSeries(definition: SeriesDefinition, subtypename: string): boolean {
+export function hasSeries(definition: SeriesDefinition, subtypename: string): boolean {
   return (
     definition.subtypes === undefined || subtypename === "null" || definition.subtypes.includes(subtypename)
   );

@@ -189,7 +189,8 @@ class Client {
       return (this.#ids.get(`/${template.split("/")[1]}`) ?? []).map((id) =>
         template.replace("{id}", String(id)),
       );
-    if (template === "/inventory/{typename}") return this.#types.map((name) => `/inventory/${name}`);
+    if (/^\/\w+\/\{typename\}$/.test(template))
+      return this.#types.map((name) => template.replace("{typename}", name));
     if (!template.includes("{itemname}")) return [template];
     const kind = template.split("/")[2] ?? "";
     return this.#items

@@ -68,7 +68,8 @@ describe.each(nightly ? ([["SQLite"], ["PostgreSQL"]] as const) : ([["SQLite"]] 
             const foreign = reader.foreignIn(address, answer);
             if (foreign.length > 0) faults.push({ address, own, foreign });
             const expected = isOfTypes(address) ? plain(answer) : reader.partOf(address, whole);
-            if (!Bun.deepEquals(plain(answer), expected)) faults.push({ address, own, expected, answer });
+            if (!Bun.deepEquals(bare(plain(answer)), bare(expected)))
+              faults.push({ address, own, expected, answer });
           }
         }
         expect(faults.slice(0, 5)).toEqual([]);
@@ -131,6 +132,11 @@ describe.each(nightly ? ([["SQLite"], ["PostgreSQL"]] as const) : ([["SQLite"]] 
     });
   },
 );
+
+/** An answer without its marks: those of an item that has moved are others for whoever sees one of its homes. */
+function bare(answer: { readonly status: number; readonly text: string }) {
+  return { ...answer, text: answer.text.replaceAll(/"marks":\{.*?\}/g, "") };
+}
 
 interface Answered {
   readonly status: number;

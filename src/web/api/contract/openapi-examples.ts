@@ -140,6 +140,10 @@ const ofRecord: Readonly<Record<string, JsonObject>> = {
   Coverage: { start: stamp - 86_400, stop: stamp },
   "Pill-box status": { macaddress: "5c:f2:86:41:0a:17" },
   "Pill-box event": { event: 32 },
+  Marks: {
+    path: "/items/wirelesssensors/kitchen-wall",
+    marks: { events: "2p8xk1qv0d3mz", coverage: "1c9w7t5r2hs4n", device: "3f6b8g0j4k2ly" },
+  },
   "Subject inventory": { start: "2026-10-24", stop: null },
   Issue: { statusname: "Open" },
 };

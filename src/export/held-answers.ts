@@ -1,0 +1,113 @@
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { version } from "../base/version.ts";
+import { recordingKinds } from "../domain/kinds.ts";
+import { recordPaths } from "../domain/records/record-table.ts";
+import { type InterfacePage, type InterfaceReader, pagesOf } from "./answers.ts";
+import type { HeldReadings } from "./held-readings.ts";
+
+/**
+ * Answers of a server that an earlier run has received, and that are the same now by the marks that the server lists: what has none is asked. Of a
+ * server that lists none everything is asked.
+ */
+export class HeldAnswers implements InterfaceReader {
+  readonly #answers: InterfaceReader;
+  readonly #held: HeldReadings;
+
+  readonly #digests: ReadonlyMap<string, string>;
+
+  private constructor(answers: InterfaceReader, held: HeldReadings, digests: ReadonlyMap<string, string>) {
+    this.#answers = answers;
+    this.#held = held;
+    this.#digests = digests;
+  }
+
+  /** Asks for all marks, once. What is received from then on is held under those. */
+  static async of(answers: InterfaceReader, held: HeldReadings): Promise<HeldAnswers> {
+    const digests = new Map<string, Bun.CryptoHasher>();
+    const note = (list: string, path: string, mark: string) => {
+      const digest = digests.get(list) ?? new Bun.CryptoHasher("sha256");
+      digests.set(list, digest.update(`${path} ${mark}\n`));
+    };
+    for (const kind of recordingKinds)
+      for await (const records of marksOf(answers, kind)) {
+        for (const { path, marks } of records) note("items", path, JSON.stringify(marks));
+        held.list(
+          records.flatMap(({ path, marks }) => [
+            [path, ""] as const,
+            ...Object.entries(marks).map(([name, mark]) => [`${path}/${name}`, mark] as const),
+          ]),
+        );
+      }
+    for (const owners of ["subjects", "homes"] as const)
+      for await (const records of marksOf(answers, owners))
+        for (const { path, marks } of records)
+          for (const [name, mark] of Object.entries(marks))
+            note(`${recordPaths[owners]}{id}/${name}`, path, mark);
+    return new HeldAnswers(
+      answers,
+      held,
+      new Map([...digests].map(([list, digest]) => [list, digest.digest("hex")])),
+    );
+  }
+
+  /**
+   * A text that is the same only while nothing is new in a list of records that each subject or home has, by its path, or in what is kept of `items`; undefined
+   * where nobody knows.
+   */
+  digest(list: string): string | undefined {
+    return this.#digests.get(list);
+  }
+
+  async get<Body>(
+    path: string,
+    query: string,
+    schema: TSchema,
+  ): Promise<InterfacePage<Body> | "gone" | undefined> {
+    const mark = this.#held.listed(path);
+    if (mark === undefined) return this.#answers.get(path, query, schema);
+    const asked = `${path}${query}`;
+    const under = `${mark} ${version}`;
+    const known = this.#held.answer(asked, under);
+    if (known !== undefined) {
+      const { body, next } = JSON.parse(known);
+      return { body, next };
+    }
+    const answer = await this.#answers.get<Body>(path, query, schema);
+    if (answer !== undefined && answer !== "gone")
+      this.#held.keepAnswer(asked, under, JSON.stringify(answer));
+    return answer;
+  }
+
+  /**
+   * Whether there may be something in a series that is not held.
+   *
+   * @param first the query by which it is begun
+   */
+  hasNew(item: string, path: string, first: string): boolean {
+    const mark = this.#held.listed(path);
+    if (mark === undefined) return this.#held.listed(item) === undefined;
+    return this.#held.answer(path, `${mark} ${first}`) === undefined;
+  }
+
+  /** Says that all of a series is held that there was when it was listed. */
+  keepSeries(path: string, first: string): void {
+    const mark = this.#held.listed(path);
+    if (mark !== undefined) this.#held.keepAnswer(path, `${mark} ${first}`, "");
+  }
+}
+
+async function* marksOf(answers: InterfaceReader, of: string): AsyncGenerator<readonly PathMarks[]> {
+  for await (const records of pagesOf(answers, `/marks/${of}`, Marks))
+    yield records as unknown as readonly PathMarks[];
+}
+
+interface PathMarks {
+  readonly path: string;
+  readonly marks: Readonly<Record<string, string>>;
+}
+
+/** A record of `/marks/{typename}`. */
+const Marks: TObject = Type.Object({
+  path: Type.String(),
+  marks: Type.Record(Type.String(), Type.String()),
+});

@@ -1,0 +1,154 @@
+import { expect, test } from "bun:test";
+import { day_ms, hour_ms } from "../../src/base/time.ts";
+import type { Item } from "../../src/domain/records/item.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import type { DeviceHealth } from "../../src/store/exchange.ts";
+import type { ImportedRecord } from "../../src/store/inventory/record-store.ts";
+import { type VisibleStore, visiblePart } from "../../src/store/visible-store.ts";
+import { item, sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
+import { everything, recordOf } from "../domain/records/marked-home.ts";
+import { events, keyOf, type MakeCentral, stay, take } from "./central-sample.ts";
+
+/** Tests of the marks of items, subjects and homes, for every store of central. */
+export function marksOfItems(make: MakeCentral): void {
+  test("of an item change with what is new of it, each with its own, and with nothing of another item", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 1 }));
+    const one = new SimulatedGateway(1, "one");
+    const told = watched(store);
+    const send = async (of: number, count: number, after: number) => {
+      const from = one.last_seq + 1;
+      one.add(...events(of, count, after));
+      await store.receive(one.batch(from, one.last_seq), one.sender);
+    };
+    let note = 0;
+    const report = (health: Partial<DeviceHealth>) => {
+      const notes = { after_note: note, to_note: ++note };
+      return store.noteReport(one.report({ devices: [sensor(1)], ...notes, ...health }), one.sender);
+    };
+    await send(1, 1, 0);
+    await send(2, 1, 0);
+    await told();
+    await send(1, 3, 1);
+    expect(await told()).toEqual(["1 wirelesssensor_events"]);
+    expect(await told()).toEqual([]);
+    // A late one has a higher number, wherever it belongs.
+    await send(1, 1, -100);
+    expect(await told()).toEqual(["1 wirelesssensor_events"]);
+    await send(2, 1, 1);
+    expect(await told()).toEqual(["2 wirelesssensor_events"]);
+    await report({ states: [{ device: 0, listener: "zigbee", ...heard(0, 5) }] });
+    expect(await told()).toEqual(["1 coverage", "1 device"]);
+    await report({ listeners: [{ name: "zigbee", first_ms: start_ms, last_ms: start_ms + 9 * hour_ms }] });
+    expect(await told()).toEqual(["1 coverage"]);
+    for (const health of [
+      { outages: [{ listener: "zigbee", ...span(1, 2) }] },
+      { silences: [{ device: 0, ...span(3, 4) }] },
+      { gaps: [{ device: 0, from_ms: start_ms, to_ms: start_ms + 9, reason: "not_worn" as const }] },
+      { gaps: [{ device: 0, from_ms: start_ms, to_ms: start_ms + 9, reason: "not_worn" as const, lost: 3 }] },
+    ]) {
+      await report(health);
+      expect([health, await told()]).toEqual([health, ["1 coverage"]]);
+    }
+    await report({ outages: [{ listener: "gateway", ...span(2, 3) }] });
+    expect(await told()).toEqual(["1 coverage", "2 coverage"]);
+    // Of a driver that does not hear it, nothing of it is new.
+    await report({ outages: [{ listener: "mqtt", ...span(1, 2) }] });
+    expect(await told()).toEqual([]);
+    await report({ states: [{ device: 0, listener: "zigbee", ...heard(0, 5), battery_percent: 7 }] });
+    expect(await told()).toEqual(["1 device"]);
+  });
+
+  test("of an item change with its places, and when it is repaired", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 1 }));
+    const one = new SimulatedGateway(1, "one").add(...events(1, 9), ...events(2, 9));
+    await store.receive(one.all(), one.sender);
+    const told = watched(store);
+    await told();
+    await stay(
+      store,
+      { homeid: 1, item: 1, start: null, stop: start_ms / 1000 + 3 },
+      { homeid: 2, item: 1, start: start_ms / 1000 + 3, stop: null },
+    );
+    expect(await told()).toEqual(["1 coverage", "1 device", "1 wirelesssensor_events"]);
+    const request = {
+      ...{ epoch: one.epoch, through_seq: one.last_seq, after_seq: 0 },
+      series: "wirelesssensor_events",
+      kind: "wirelesssensors",
+      address: sensor(2).address,
+      day: Math.floor(start_ms / day_ms),
+    } as const;
+    const reading = {
+      series: request.series,
+      item: await keyOf(store, "item-2"),
+      stamp_ms: start_ms + 2_000,
+    };
+    await made.damage(reading, "value");
+    await told();
+    expect(await store.repairDay(request, one.day(request), one.sender)).toMatchObject({ corrected: 1 });
+    expect(await told()).toEqual(["2 wirelesssensor_events"]);
+  });
+
+  test("of a subject and a home change with their lists, each with its own", async () => {
+    await using made = await make();
+    const { store } = made;
+    const changed = async (of: VisibleStore = store) => {
+      const lists: [string, string][] = [];
+      for (const owners of ["subjects", "homes"] as const)
+        for (const { number, marks } of await of.ownerMarks(owners, all))
+          for (const [type, mark] of marks) lists.push([`${number} ${type}`, mark]);
+      return lists;
+    };
+    const told = compared(changed);
+    const imported = (...records: ImportedRecord[]) => store.importRecords([records]);
+    await imported(...everything(12), ...everything(15));
+    expect(await told()).toHaveLength(2 * 9);
+    await imported(recordOf("contacts", 12, { subjectid: 12, contactid: 99 }));
+    expect(await told()).toEqual(["12 contacts"]);
+    await imported(recordOf("phones", 1, { subjectid: 15, phoneid: 15 }));
+    expect(await told()).toEqual(["15 phones"]);
+    // An item stands whole in the list of its home.
+    const [first] = await store.items("wirelesssensors", all);
+    await take(store, { ...(first as Item), modelname: "another" });
+    expect(await told()).toEqual(["12 home_inventory"]);
+    await store.replaceAlerts(15, [{ subjectid: 15, alerttypeid: 1, alerttypename: "a", alertmessage: "b" }]);
+    expect(await told()).toEqual(["15 alerts"]);
+    const part = visiblePart(store, await store.visible({ homes: [12], projects: [], studies: [] }));
+    expect((await changed(part)).map(([name]) => name.split(" ")[0])).toEqual(Array(9).fill("12"));
+  });
+}
+
+/** Which marks of items are others than before, when it is called again. */
+function watched(store: CentralStore): () => Promise<string[]> {
+  return compared(async () =>
+    (await store.itemMarks("wirelesssensors", all)).flatMap(({ record, series, coverage, device }) => [
+      [`${record.itemid} coverage`, coverage] as [string, string],
+      [`${record.itemid} device`, device] as [string, string],
+      ...series.map(({ series, mark }): [string, string] => [`${record.itemid} ${series}`, mark]),
+    ]),
+  );
+}
+
+function compared(read: () => Promise<[string, string][]>): () => Promise<string[]> {
+  let before = new Map<string, string>();
+  return async () => {
+    const now = await read();
+    const changed = now.filter(([name, mark]) => before.get(name) !== mark).map(([name]) => name);
+    before = new Map(now);
+    return changed;
+  };
+}
+
+const all = { skip: 0, limit: 100 };
+
+function heard(first: number, last: number) {
+  return { first_ms: start_ms + first * hour_ms, heard_ms: start_ms + last * hour_ms };
+}
+
+function span(from: number, until: number) {
+  return { start_ms: start_ms + from * hour_ms, stop_ms: start_ms + until * hour_ms };
+}
