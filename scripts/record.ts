@@ -4,13 +4,14 @@
  *   ./scripts/trials NAME … --record
  *
  * A place begins with `<!-- figures of trials NAME -->`, or `trials NAME OPTION…` where one program answers several questions, and ends
- * with `<!-- end of figures -->`. Lines of the output that begin with `|` are the table.
+ * with `<!-- end of figures, sha256 … -->`, the digest of what stands between. Lines of the output that begin with `|` are the table.
  */
 import { availableParallelism, cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
+import { staticRate } from "./benchmarks/api/static-rate.ts";
+import { figureDocuments, placesIn, placeWith } from "./figure-places.ts";
 
 const root = join(import.meta.dir, "..");
-const documents = ["docs/performance.md", "docs/reliability.md"];
 
 /** A run of a trial or a benchmark, as it is told beside its figures. */
 export interface Run {
@@ -26,21 +27,18 @@ export interface Run {
 
 /** A document with a run's figures in the place that names most of its command; undefined where it has no place for them. */
 export function withFigures(document: string, run: Run): string | undefined {
-  const places = [...document.matchAll(/<!-- figures of (.+) -->\n[\s\S]*?<!-- end of figures -->/g)];
-  const [place] = places
-    .filter(([, key = ""]) => `${run.command} `.startsWith(`${key} `))
-    .toSorted(([, one = ""], [, other = ""]) => other.length - one.length);
+  const [place] = placesIn(document)
+    .filter(({ key }) => `${run.command} `.startsWith(`${key} `))
+    .toSorted((one, other) => other.key.length - one.key.length);
   if (place === undefined) return undefined;
   const ended = run.exitCode === 0 ? "" : ` It ended with ${run.exitCode}: not all of it holds.`;
   const stopped = run.interrupted ? " It was interrupted: the figures are of what had run by then." : "";
   const figures = [...run.table, "", `\`./scripts/${run.command}\`: ${run.circumstances}.${ended}${stopped}`];
-  return document.replace(
-    place[0],
-    () => `<!-- figures of ${place[1]} -->\n${figures.join("\n")}\n<!-- end of figures -->`,
-  );
+  return document.replace(place.text, () => placeWith(place.key, `${figures.join("\n")}\n`));
 }
 
-function circumstances(): string {
+/** Where and when it runs: a figure of time says nothing without the machine, and how busy it is. */
+async function circumstances(kind: string): Promise<string> {
   const version = Bun.spawnSync([join(root, "scripts/lintel"), "--version"])
     .stdout.toString()
     .trim();
@@ -50,11 +48,16 @@ function circumstances(): string {
     .trim();
   const gib = Math.round(totalmem() / 2 ** 30);
   const day = new Date().toISOString().slice(0, 10);
-  return `${day}, Lintel ${version}, ${availableParallelism()} cores of ${processor}, ${gib} GiB, Linux ${release().split("-")[0]}`;
+  const machine = `${availableParallelism()} cores of ${processor}, ${gib} GiB, Linux ${release().split("-")[0]}`;
+  const rate =
+    kind === "bench" ? `, ${Math.round(await staticRate()).toLocaleString("en")} static pages a second` : "";
+  return `${day}, Lintel ${version}, ${machine}${rate}`;
 }
 
 if (import.meta.main) {
   const [kind, name, program, ...rest] = process.argv.slice(2) as [string, string, string, ...string[]];
+  // Before the run: after it the machine may be warm.
+  const told = await circumstances(kind);
   const given = rest.filter((option) => option !== "--record");
   const child = Bun.spawn([process.execPath, program, ...given], {
     stdin: "inherit",
@@ -78,10 +81,10 @@ if (import.meta.main) {
     table: printed.split("\n").filter((line) => line.startsWith("|")),
     exitCode: process.exitCode,
     interrupted,
-    circumstances: circumstances(),
+    circumstances: told,
   };
   let recorded = false;
-  for (const document of documents) {
+  for (const document of figureDocuments) {
     const file = Bun.file(join(root, document));
     const changed = run.table.length > 0 ? withFigures(await file.text(), run) : undefined;
     if (changed === undefined) continue;

@@ -7,7 +7,7 @@ const columns_max = 100;
 /** Regions that stay as they are: code, and the figures that a run of a benchmark or trial records. */
 const regions: readonly { readonly begins: RegExp; readonly ends: RegExp }[] = [
   { begins: /^\s*```/, ends: /^\s*```\s*$/ },
-  { begins: /^<!-- figures of /, ends: /^<!-- end of figures -->/ },
+  { begins: /^<!-- figures of /, ends: /^<!-- end of figures\b/ },
 ];
 /** Headings, tables, HTML and the targets of links. */
 const keptLine = /^\s*(#{1,6} |\||<)|^\[[^\]]+\]: /;

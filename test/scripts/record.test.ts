@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { join } from "node:path";
+import { placeWith } from "../../scripts/figure-places.ts";
 import { type Run, withFigures } from "../../scripts/record.ts";
 
 const document = `# Title
@@ -26,10 +26,11 @@ const run: Run = {
 test("the table of a run takes the place of the one before, and nothing else changes", () => {
   const planted = withFigures(document, run);
   expect(planted).toBe(
-    document.replace(
-      "<!-- figures of trials life --planted -->\n",
-      () => `<!-- figures of trials life --planted -->\n${run.table.join("\n")}\n
-\`./scripts/trials life --planted\`: 2026-11-23, 2 cores.\n`,
+    document.replace("<!-- figures of trials life --planted -->\n<!-- end of figures -->", () =>
+      placeWith(
+        "trials life --planted",
+        `${run.table.join("\n")}\n\n\`./scripts/trials life --planted\`: 2026-11-23, 2 cores.\n`,
+      ),
     ),
   );
   expect(withFigures(planted as string, run)).toBe(planted);
@@ -47,16 +48,4 @@ test("the table of a run takes the place of the one before, and nothing else cha
 test("a run without a place is not put anywhere", () => {
   expect(withFigures(document, { ...run, command: "trials life" })).toBeUndefined();
   expect(withFigures(document, { ...run, command: "trials life --plantedly" })).toBeUndefined();
-});
-
-test("each place of figures has a table, and the command that printed it", async () => {
-  for (const name of ["performance", "reliability"]) {
-    const text = await Bun.file(join(import.meta.dir, `../../docs/${name}.md`)).text();
-    const places = [...text.matchAll(/<!-- figures of (.+) -->\n([\s\S]*?)<!-- end of figures -->/g)];
-    expect(text.split("<!-- figures of ").length - 1).toBe(places.length);
-    for (const [, key, figures] of places)
-      expect({ key, figures }).toMatchObject({
-        figures: expect.stringMatching(new RegExp(`^\\|[\\s\\S]*\\n\\n\`\\./scripts/${key}( [^\`]*)?\`: `)),
-      });
-  }
 });
