@@ -13,8 +13,8 @@ import type { GatewayReport } from "../transfer/protocol.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
 import type { HttpClient } from "../web/client/http-client.ts";
 import { centralFamilies, metricsApp, programFamilies } from "../web/metrics/program-metrics.ts";
-import { dashboardApp } from "../web/pages/page-routes.ts";
-import type { Fleet } from "../web/pages/site.ts";
+import { dashboardApp, warmPages } from "../web/pages/page-routes.ts";
+import type { Fleet, Site } from "../web/pages/site.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import type { SettingNames } from "../web/server/listening.ts";
 import { AlertKeeper } from "./fleet/alert-keeper.ts";
@@ -34,6 +34,8 @@ export interface RunningCentral {
   readonly store: CentralStore;
   /** Resolves once the store has answered or refused. */
   alive(): Promise<void>;
+  /** Makes what the first page takes, so that whoever opens it does not wait. */
+  warm(): Promise<void>;
   /** Stops in the reverse order of starting; all readings confirmed to gateways are on disk. */
   stop(): Promise<void>;
 }
@@ -77,6 +79,7 @@ export async function startCentral(options: {
       ...options.admission,
     });
     const pulling = await pullingOf(options, receiver);
+    const site = siteOf(store, clock);
     const server: HttpServer = await startServer({
       store,
       clock,
@@ -89,7 +92,7 @@ export async function startCentral(options: {
         apiApp({ store, cache_bytes_max }),
         receiver.app,
         ...(metrics ? [metricsOf(options, receiver, () => server)] : []),
-        pagesOf(store, clock),
+        dashboardApp(site),
       ],
       scale: "central",
       requests_max,
@@ -104,6 +107,7 @@ export async function startCentral(options: {
       dashboard: `${server.origin}/`,
       store,
       // Nothing to note is still an errand for the store: its answer, also a refusal, shows that it turns.
+      warm: () => warmPages(site).catch((thrown) => log.debug(messageOf(thrown))),
       alive: () => store.noteTokenUse(new Map()).catch((thrown) => log.debug(messageOf(thrown))),
       stop: async () => {
         await pulling.stop();
@@ -118,9 +122,9 @@ export async function startCentral(options: {
   }
 }
 
-/** The pages of all homes. */
-function pagesOf(store: CentralStore, clock: Clock) {
-  return dashboardApp({
+/** The data of the pages of all homes. */
+function siteOf(store: CentralStore, clock: Clock): Site {
+  return {
     role: "central",
     store,
     version,
@@ -134,7 +138,7 @@ function pagesOf(store: CentralStore, clock: Clock) {
     fleet: fleetFor(store, clock),
     keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
     doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
-  });
+  };
 }
 
 /** The pull of the listed gateways; it continues where the last run stopped. */

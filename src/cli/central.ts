@@ -125,6 +125,7 @@ async function central(options: CentralCommandOptions, context: CommandContext):
         log.info(`reading ${gateways.gateways.length} gateways every ${gateways.every_ms / 60_000} minutes`);
       const warning = plainHttpWarning(listen, tls, plainHttp);
       if (warning !== undefined) log.warn(warning);
+      void started.warm();
       return {
         url,
         alive: () => started.alive(),

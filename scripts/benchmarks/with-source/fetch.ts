@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serve } from "bun";
+import postgres from "postgres";
 import { fieldsOf, type RecordType, type StoredRecord } from "../../../src/domain/records/record-table.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/inventory/record-store.ts";
@@ -86,8 +87,8 @@ async function compare(kept: Kept): Promise<void> {
   });
 }
 
-function centralOf(kept: Kept, homes: number): Promise<CentralServer> {
-  return CentralServer.start({
+async function centralOf(kept: Kept, homes: number): Promise<CentralServer> {
+  const central = await CentralServer.start({
     kept,
     homes: [],
     fill: async (store) => {
@@ -95,6 +96,13 @@ function centralOf(kept: Kept, homes: number): Promise<CentralServer> {
       await fillFleet(store, { homes, items, nights_of: 100, now_ms: Date.now() });
     },
   });
+  if ("database" in central.place) {
+    // PostgreSQL does it by itself within a minute; the servers of tests do not.
+    const sql = postgres(central.place.database, { max: 1, onnotice: () => {} });
+    await sql`ANALYZE`;
+    await sql.end();
+  }
+  return central;
 }
 
 async function fillRecords(store: CentralStore, homes: number): Promise<void> {

@@ -36,6 +36,12 @@ export function dashboardApp(site: Site) {
   return site.walk === undefined ? app : app.use(setupVisitRoutes(askedBy));
 }
 
+/** Loads all that the first page of a server takes, so that its reader does not wait for it. */
+export async function warmPages({ fleet }: Site): Promise<void> {
+  const { assets } = await import("./page-assets.ts");
+  await Promise.all([pageMaker(), assets(), fleet?.homes(undefined)]);
+}
+
 const pageMaker = () => import("./page-document.tsx");
 
 /** A request, and what the server decorates it with. */

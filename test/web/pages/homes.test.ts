@@ -344,3 +344,19 @@ async function signIn({ page }: Visit, { central, mint }: HomesCentral): Promise
   await page.goto(`${central.origin}/sign-in#token=${await mint("read")}`);
   await page.locator(".homes").waitFor();
 }
+
+test("whoever opens the first page finds all homes read already", async () => {
+  await using served = await serveHomes();
+  const { store } = served.central;
+  const token = await served.mint("read");
+  const read = store.gateways;
+  let reads = 0;
+  store.gateways = (...given) => {
+    reads += 1;
+    return read(...given);
+  };
+  await served.central.warm();
+  expect(reads).toBe(1);
+  expect((await served.page("/", token)).status).toBe(200);
+  expect(reads).toBe(1);
+});
