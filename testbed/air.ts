@@ -73,6 +73,11 @@ await obeyLines<Command>({
     if (obeyed === undefined) throw new RangeError(`no command ${command.do}`);
     obeyed(command);
     const { digits } = bonded.shown;
-    return { scanning: controller.scanning, digits, pairings: bonded.onAir.security?.pairings };
+    return {
+      scanning: controller.scanning,
+
+      digits,
+      pairings: bonded.onAir.security?.pairings,
+    };
   },
 });

@@ -25,7 +25,7 @@ const ownSection = {
   port: Type.String({
     minLength: 1,
     description:
-      "the device path of a Bluetooth controller, best below /dev/serial/by-id, or tcp://host:port",
+      "an adapter of the kernel such as hci0, the device path of a Bluetooth controller, best below /dev/serial/by-id, or tcp://host:port",
   }),
   baud: Type.Optional(
     Type.Integer({ minimum: 9_600, maximum: 4_000_000, description: "the controller's bits per second" }),

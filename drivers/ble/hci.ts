@@ -12,6 +12,7 @@ export const opcode = {
   writeLeHostSupport: 0x0c6d,
   readLocalVersion: 0x1001,
   readSupportedCommands: 0x1002,
+  readLocalFeatures: 0x1003,
   readBufferSize: 0x1005,
   readAddress: 0x1009,
   readRssi: 0x1405,
@@ -24,8 +25,10 @@ export const opcode = {
   leCancelConnection: 0x200e,
   leUpdateConnection: 0x2013,
   leStartEncryption: 0x2019,
+  leReadSupportedStates: 0x201c,
   leSetDataLength: 0x2022,
   leReadMaxDataLength: 0x202f,
+  leReadAdvertisingSets: 0x203b,
 } as const;
 
 export const eventCode = {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../src/base/clock.ts";
 import { messageOf, OperatorError } from "../../src/base/errors.ts";
 import { openSerialLine, type SerialLine } from "../wire/serial-line.ts";
+import { adapterNumber, openAdapter } from "./adapter.ts";
 import { PacketReader, packetType } from "./h4.ts";
 import {
   type CommandAnswer,
@@ -68,18 +69,22 @@ export class ControllerLine {
   static async open(options: LineOptions, signal: AbortSignal): Promise<ControllerLine> {
     const line = new ControllerLine(options);
     const { port, baud } = options;
-    const serial = await openSerialLine(
-      {
-        port,
-        baud,
-        // Controllers lose bytes at 1 Mbit/s without it; a serial server does it at its own end.
-        rtscts: !port.includes("://"),
-        device: "the Bluetooth controller",
-        section: "[ble]",
-        onData: (chunk) => line.#receive(chunk),
-      },
-      signal,
-    );
+    const onData = (chunk: Uint8Array) => line.#receive(chunk);
+    const serial =
+      adapterNumber(port) === undefined
+        ? await openSerialLine(
+            {
+              port,
+              baud,
+              // Controllers lose bytes at 1 Mbit/s without it; a serial server does it at its own end.
+              rtscts: !port.includes("://"),
+              device: "the Bluetooth controller",
+              section: "[ble]",
+              onData,
+            },
+            signal,
+          )
+        : await openAdapter(port, onData);
     line.#serial = serial;
     void serial.ended.then(line.#end);
     return line;
@@ -194,6 +199,11 @@ export class ControllerLine {
 
 /** Nothing that speaks HCI is at the other end. */
 export function silentFault(port: string, said: string): OperatorError {
+  if (adapterNumber(port) !== undefined)
+    return new OperatorError(
+      `the Bluetooth adapter ${port} does not answer (${said})`,
+      "unplug it and plug it in again, or start the machine again; docs/bluetooth.md keeps an adapter on USB awake",
+    );
   return new OperatorError(
     `nothing on ${port} answers as a Bluetooth controller (${said})`,
     "check that the port in [ble] is the controller's, that its baud rate is right and that its firmware is HCI over UART; then unplug it and plug it in again",

@@ -1,8 +1,9 @@
-import { lstatSync, symlinkSync, unlinkSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, symlinkSync, unlinkSync, writeSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { openPty, type Pty } from "./pty.ts";
 
-export type TransportKind = "tcp" | "pty";
+/** `vhci` makes a Bluetooth adapter of this kernel, by its module hci_vhci. */
+export type TransportKind = "tcp" | "pty" | "vhci";
 
 /** The simulated device's end of its line. */
 export interface Transport {
@@ -24,8 +25,12 @@ export async function openTransport(options: {
   port?: number;
   link?: string;
 }): Promise<Transport> {
-  const transport =
-    options.transport === "tcp" ? new TcpTransport(options.port ?? 0) : new PtyTransport(options.link);
+  const kinds = {
+    tcp: () => new TcpTransport(options.port ?? 0),
+    pty: () => new PtyTransport(options.link),
+    vhci: () => new VirtualAdapter(),
+  };
+  const transport = kinds[options.transport]();
   await transport.replug();
   return transport;
 }
@@ -154,6 +159,54 @@ class PtyTransport implements Transport {
     for await (const chunk of pty.read) this.onData(chunk);
   }
 }
+
+/** A virtual adapter of the kernel, which hands this end what the host sends to its controller: each write is one packet. */
+class VirtualAdapter implements Transport {
+  onOpen = () => {};
+  onData = (_chunk: Uint8Array) => {};
+  path = "";
+  #device: { fd: number; reader: ReadableStreamDefaultReader<Uint8Array> } | undefined;
+
+  get plugged(): boolean {
+    return this.#device !== undefined;
+  }
+
+  write(packet: Uint8Array): void {
+    if (this.#device !== undefined) writeSync(this.#device.fd, packet);
+  }
+
+  async drained(): Promise<void> {}
+
+  async unplug(): Promise<void> {
+    const device = this.#device;
+    this.#device = undefined;
+    // The adapter is there for as long as any descriptor of it is open, and the reader has one of its own.
+    await device?.reader.cancel();
+    if (device !== undefined) closeSync(device.fd);
+  }
+
+  async replug(): Promise<void> {
+    if (this.#device !== undefined) return;
+    const fd = openSync("/dev/vhci", constants.O_RDWR | constants.O_NONBLOCK);
+    const reader = Bun.file(fd).stream().getReader();
+    this.#device = { fd, reader };
+    writeSync(fd, createAdapter);
+    // The first packet is the kernel's answer: the same two bytes, and the number of the adapter.
+    const { value = new Uint8Array() } = await reader.read();
+    this.path = `hci${Buffer.from(value).readUInt16LE(createAdapter.length)}`;
+    this.onOpen();
+    // The kernel asks for the controller at once, and whoever answers sets onData when this has resolved.
+    setImmediate(() => void this.#receive(reader, value.subarray(createAdapter.length + 2)));
+  }
+
+  async #receive(reader: ReadableStreamDefaultReader<Uint8Array>, first: Uint8Array): Promise<void> {
+    let value: Uint8Array | undefined = first;
+    for (; value !== undefined; { value } = await reader.read()) if (value.length > 0) this.onData(value);
+  }
+}
+
+/** The kernel's own packet type, and its request for a controller of the usual kind. */
+const createAdapter = Uint8Array.of(0xff, 0);
 
 /** Takes away the link of a simulator that was killed. What is no link is somebody's file, and stays. */
 function removeLink(path: string): void {

@@ -27,8 +27,8 @@ export async function simulatorOptions<Own extends Record<string, { type: "strin
     process.exit(0);
   }
   const { transport, port, link, ...others } = told as Record<string, string | undefined>;
-  if (transport !== "pty" && transport !== "tcp")
-    throw new RangeError(`--transport is tcp or pty, not ${transport}`);
+  if (transport !== "pty" && transport !== "tcp" && transport !== "vhci")
+    throw new RangeError(`--transport is tcp, pty or vhci, not ${transport}`);
   return {
     line: {
       transport,

@@ -1,12 +1,24 @@
 import { readdirSync } from "node:fs";
+import { type Adapter, kernelAdapters } from "../../drivers/ble/adapter.ts";
 import { type Stick, stickNamed } from "../../drivers/wire/sticks.ts";
 
-/** A serial port that is plugged in. */
+/** A serial port that is plugged in, or a Bluetooth adapter of the kernel. */
 export interface Port {
-  /** The path that stays the same wherever it is plugged in. */
+  /** The path that stays the same wherever it is plugged in, or the adapter's name. */
   readonly path: string;
   /** Absent where nobody knows it. */
   readonly stick?: Stick;
+  /** Absent where it is a serial port. */
+  readonly adapter?: Adapter;
+}
+
+/** The Bluetooth adapters of the kernel. */
+export function adapterPorts(adapters = kernelAdapters()): Port[] {
+  return adapters.map((adapter) => ({
+    path: adapter.name,
+    stick: { title: adapter.title, driver: "ble" },
+    adapter,
+  }));
 }
 
 /** Serial ports with a lasting name, in its order. `directory` is where udev keeps those names. */
@@ -25,7 +37,9 @@ export function pluggedIn(directory = "/dev/serial/by-id"): Port[] {
 }
 
 /** A port in words: its probable product, and its path. */
-export function portText({ path, stick }: Port): string {
+export function portText({ path, stick, adapter }: Port): string {
+  if (adapter !== undefined)
+    return `${path}: ${adapter.title}${adapter.off === undefined ? "" : `, which rfkill keeps off`}`;
   if (stick === undefined) return `${path}: not known here`;
   const kind = { zigbee: "a Zigbee adapter", ble: "a Bluetooth controller" };
   const use = stick.driver === undefined ? "" : `, ${kind[stick.driver]}`;

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { adapterNumber } from "../../drivers/ble/adapter.ts";
 import { drivers } from "../../drivers/index.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { defaultConfigFiles, loadConfig } from "../config/gateway-config.ts";
@@ -9,7 +10,7 @@ import { checkPins, checkPorts } from "./doctor/hardware-checks.ts";
 import { checkListen, checkUploadTimer, checkUploadToken } from "./doctor/network-checks.ts";
 import { checkDiskSpace } from "./doctor/storage-checks.ts";
 import { checkService } from "./doctor/system-checks.ts";
-import { pluggedIn } from "./serial-ports.ts";
+import { adapterPorts, pluggedIn } from "./serial-ports.ts";
 import { Asker } from "./setup/asker.ts";
 import { readHomeFile, type Wanted } from "./setup/home-file.ts";
 import { askForAll, tryCentral } from "./setup/questions.ts";
@@ -70,7 +71,7 @@ async function setUpFrom(file: string, options: SetupOptions, context: CommandCo
   const { config, once } = options;
   try {
     const sections = new Map(drivers.map(({ name, section }) => [name, section]));
-    const read = readHomeFile(file, { configuration: config, sections, ports: pluggedIn() });
+    const read = readHomeFile(file, { configuration: config, sections, ports: allPorts() });
     if ("faults" in read) sayFaults(read.faults, { file, once }, context);
     else await setUp(read.wanted, options, context);
   } catch (thrown) {
@@ -87,7 +88,7 @@ async function setUpByAnswers(options: SetupOptions, context: CommandContext): P
     const before = valuesIn(config);
     const anew = `${config} is written already. Set this box up anew? What is not asked for stays`;
     const goOn = before === undefined || options.replace || (await asker.yes(anew, "no"));
-    const parts = { asker, terminal, clock, configuration: config, before: before ?? {}, ports: pluggedIn() };
+    const parts = { asker, terminal, clock, configuration: config, before: before ?? {}, ports: allPorts() };
     const wanted = goOn ? await askForAll(parts) : undefined;
     if (wanted === undefined || !(await asker.yes(`Write ${config} and start the gateway?`, "yes")))
       terminal.print("Nothing was changed.");
@@ -95,6 +96,10 @@ async function setUpByAnswers(options: SetupOptions, context: CommandContext): P
   } finally {
     asker.close();
   }
+}
+
+function allPorts() {
+  return [...pluggedIn(), ...adapterPorts()];
 }
 
 function sayFaults(
@@ -123,11 +128,15 @@ async function setUp(
   if (untried !== undefined)
     warnings.push(`${untried}: the token is kept untried, and the next upload says more`);
   writeChanges(changes);
-  const changed = changes.size > 0;
-  const { upload, update } = loadConfig(config, new Map(drivers.map(({ name, section }) => [name, section])));
+  const {
+    upload,
+    update,
+    drivers: configured,
+  } = loadConfig(config, new Map(drivers.map(({ name, section }) => [name, section])));
   const nightly = { upload_at: upload?.at, updates: update !== undefined };
   const why = whyNoService(config);
-  if (why === undefined) await enableServices(nightly);
+  const rights = why === undefined && (await enableServices(nightly, usesAdapter(configured)));
+  const changed = changes.size > 0 || rights;
   if (once && file !== undefined) putAway(file, wanted.token);
   const failed = why === undefined ? await failureOf(() => startServices(nightly, changed)) : undefined;
   if (failed !== undefined) {
@@ -139,6 +148,12 @@ async function setUp(
   if (options.json)
     terminal.printJson({ configuration: config, changed, started: (why ?? failed) === undefined, warnings });
   else sayDone({ config, changed, why, failed, warnings }, context);
+}
+
+/** Whether [ble] has an adapter of the kernel, for which the service needs a right more. */
+function usesAdapter(configured: ReadonlyMap<string, unknown>): boolean {
+  const { port } = (configured.get("ble") ?? {}) as { port?: unknown };
+  return typeof port === "string" && adapterNumber(port) !== undefined;
 }
 
 /** The fault that an action ends in; undefined where it ends well. */

@@ -30,13 +30,14 @@ test("each thing that is amiss is named with its remedy, and the exit code is 1"
   site.configure({
     listen: `127.0.0.1:${other.port}`,
     api: 'tls_certificate = "tls.crt"\ntls_key = "tls.key"',
-    sections: `[zigbee]\nport = "${site.directory}"\n`,
+    sections: `[zigbee]\nport = "${site.directory}"\n[ble]\nport = "hci65000"\n`,
   });
   const { code, findings } = await doctor("--config", site.config);
   other.stop(true);
   expect(code).toBe(1);
   const faults = faultsOf(findings).join("\n");
   expect(faults).toMatch(/^\[zigbee\] <site> is not a serial port: set port to one of .*$/m);
+  expect(faults).toMatch(/^\[ble\] there is no hci65000: plug it in, or set port to what is there \(.*\)$/m);
   expect(faults).toMatch(/^\[api\] 127\.0\.0\.1:\d+ is taken by another program: stop that one, .*$/m);
   expect(faults).toMatch(/^\[api\] <site>\/tls\.key cannot be read \(.*\): make it readable .*$/m);
   expect(findings).toContainEqual({

@@ -14,9 +14,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { drivers } from "../../drivers/index.ts";
-import { pluggedIn } from "../../src/cli/serial-ports.ts";
+import { adapterPorts, pluggedIn } from "../../src/cli/serial-ports.ts";
 import { configurationText } from "../../src/cli/setup/configuration-text.ts";
 import { readHomeFile } from "../../src/cli/setup/home-file.ts";
+import { adapterRights } from "../../src/cli/setup/systemd-services.ts";
 import { lintel, Site } from "../../testbed/front-door.ts";
 
 let site: Site;
@@ -243,6 +244,7 @@ describe("once, from a boot partition", () => {
 
 test("a section without a port gets the stick of its kind; what could be either is said", () => {
   const directory = mkdtempSync(join(tmpdir(), "lintel-sticks-"));
+  const adapters = [{ name: "hci0", title: "Bluetooth adapter built in", connections: 0 }];
   const plug = (name: string) => symlinkSync("/dev/null", join(directory, name));
   const read = (text: string) => {
     writeFileSync(file, `[home]\nid = 1\n${text}`);
@@ -250,12 +252,13 @@ test("a section without a port gets the stick of its kind; what could be either 
     const read = readHomeFile(file, {
       configuration: join(etc, "lintel.toml"),
       sections,
-      ports: pluggedIn(directory),
+      ports: [...pluggedIn(directory), ...adapterPorts(adapters)],
     });
     return "faults" in read
       ? read.faults.map(({ what }) => what.replace(`${file} `, ""))
       : read.wanted.values;
   };
+  expect(read("[ble]\n")).toMatchObject({ ble: { port: "hci0" } });
   plug("usb-ITead_Sonoff_Zigbee_3.0_USB_Dongle_Plus_V2_a6ee89-if00-port0");
   plug("usb-1a86_USB_Serial-if00-port0");
   plug("usb-ZEPHYR_Zephyr_HCI_UART_sample_C9E1-if00");
@@ -265,11 +268,17 @@ test("a section without a port gets the stick of its kind; what could be either 
       port: at("usb-ITead_Sonoff_Zigbee_3.0_USB_Dongle_Plus_V2_a6ee89-if00-port0"),
       adapter: "ember",
     },
+    // A controller that somebody plugged in, before what the machine has anyway.
     ble: { port: at("usb-ZEPHYR_Zephyr_HCI_UART_sample_C9E1-if00") },
     pillbox: { port: at("usb-1a86_USB_Serial-if00-port0") },
   });
   expect(read("[pillbox]\n")).toEqual([
     "line 3: [pillbox] names no port, and nothing known for [pillbox] is plugged in",
+  ]);
+  adapters.push({ name: "hci1", title: "Bluetooth adapter on USB (UB500)", connections: 0 });
+  rmSync(at("usb-ZEPHYR_Zephyr_HCI_UART_sample_C9E1-if00"));
+  expect(read("[ble]\n")).toEqual([
+    "line 3: [ble] names no port, and several known for [ble] are plugged in",
   ]);
   plug("usb-dresden_elektronik_ingenieurtechnik_GmbH_ConBee_II_DE21-if00");
   expect(read("[zigbee]\n")).toEqual([
@@ -302,6 +311,10 @@ test("the configuration that is written keeps what explains it, and every value 
   const lost = comments(template).difference(comments(text));
   expect([...lost]).toEqual([]);
   expect(configurationText(template, parse(template))).toBe(template);
+});
+
+test("docs/bluetooth.md has the rights of a gateway at an adapter of the kernel as setup writes them", () => {
+  expect(readFileSync(join(import.meta.dir, "../../docs/bluetooth.md"), "utf8")).toContain(adapterRights);
 });
 
 test("the lines of docs/first-boot.md make a file for each home, which sets it up", async () => {

@@ -9,7 +9,9 @@ import {
   statSync,
 } from "node:fs";
 import { connect } from "node:net";
+import { adapterFault, adapterNumber } from "../../../drivers/ble/adapter.ts";
 import type { Clock } from "../../base/clock.ts";
+import { adapterPorts, portText } from "../serial-ports.ts";
 import { spanText } from "../terminal-text.ts";
 import { type CheckResult, type Finding, fault, fine, note, type Surroundings } from "./finding.ts";
 
@@ -51,7 +53,9 @@ export async function checkPorts({ config, running, clock }: Surroundings): Prom
     if (typeof port !== "string" || (driver !== undefined && driver.problem === undefined)) continue;
     const finding = port.startsWith("tcp://")
       ? await checkAddress(name, port, clock)
-      : checkDevice(name, port, running?.pid);
+      : name === "ble" && adapterNumber(port) !== undefined
+        ? checkAdapter(port)
+        : checkDevice(name, port, running?.pid);
     if (driver === undefined || finding.state === "fault") findings.push(finding);
   }
   return findings;
@@ -63,6 +67,21 @@ async function checkAddress(name: string, port: string, clock: Clock): Promise<F
     `[${name}] ${port} takes no connections`,
     "check the address, and that ser2net or the adapter runs",
   );
+}
+
+/** An adapter of the kernel can be opened by the gateway alone, so only what /sys says is checked. */
+function checkAdapter(port: string): Finding {
+  const ports = adapterPorts();
+  const found = ports.find(({ path }) => path === port)?.adapter;
+  if (found === undefined) {
+    const seen = ports.length === 0 ? "the kernel has no Bluetooth adapter" : ports.map(portText).join("; ");
+    return fault(`[ble] there is no ${port}`, `plug it in, or set port to what is there (${seen})`);
+  }
+  const { title, off, connections } = found;
+  const code = off === undefined ? (connections > 0 ? "EBUSY" : undefined) : "ERFKILL";
+  if (code === undefined) return fine(`[ble] ${port} is there: ${title}`);
+  const { what, remedy } = adapterFault(port, code);
+  return fault(`[ble] ${what}`, remedy);
 }
 
 function checkDevice(name: string, port: string, gateway: number | undefined): Finding {

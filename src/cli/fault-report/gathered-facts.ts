@@ -9,7 +9,7 @@ import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
 import { storedRole } from "../../store/sqlite/role-and-epoch.ts";
 import type { ItemOverview, Overview } from "../../store/store.ts";
 import type { CommandContext } from "../command.ts";
-import { pluggedIn } from "../serial-ports.ts";
+import { adapterPorts, pluggedIn, portText } from "../serial-ports.ts";
 import { withStore, withUploadStore } from "../with-store.ts";
 import type { Scrub } from "./scrub.ts";
 
@@ -29,10 +29,11 @@ export function machineFacts(directory: string) {
   };
 }
 
-/** Serial ports by their kind, without what their names tell besides. */
+/** Serial ports and Bluetooth adapters by their kind, without what their names tell besides. */
 export function sticks() {
   return {
     by_id: pluggedIn().map(({ stick }) => stick ?? "not known here"),
+    adapters: adapterPorts().map(portText),
     devices: entries("/dev").filter((name) => /^tty(ACM|USB|AMA)\d+$/.test(name)),
     usb: entries("/sys/bus/usb/devices").flatMap((name) => {
       const id = (file: string) => textOf(`/sys/bus/usb/devices/${name}/${file}`)?.trim();

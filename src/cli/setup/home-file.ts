@@ -93,7 +93,7 @@ export function withDefaults(given: TomlValues, setup: Setup, configuration: str
   return filled;
 }
 
-/** Sections without a port get that of the only stick that is theirs, and a port with `*` in it becomes the only one that is like it. */
+/** Sections without a port get that of the only stick that is theirs, without a stick the only adapter of the kernel, and a port with `*` in it becomes the only one that is like it. */
 function withPorts(
   document: Document,
   { sections, ports }: { sections: ReadonlyMap<string, TSchema>; ports: readonly Port[] },
@@ -106,7 +106,7 @@ function withPorts(
     const { port } = section;
     const named = typeof port === "string" && port.includes("*");
     if (port !== undefined && !named) continue;
-    const fitting = named ? portsLike(port, ports) : ports.filter(({ stick }) => stick?.driver === name);
+    const fitting = named ? portsLike(port, ports) : portsOf(name, ports);
     const [only, ...others] = fitting;
     if (only === undefined || others.length > 0) {
       const place = where(document, named ? [name, "port"] : [name]);
@@ -119,6 +119,13 @@ function withPorts(
     values[name] = { ...(adapter ? { adapter } : {}), ...section, port: only.path };
   }
   return { values, faults };
+}
+
+/** The ports of a driver: those of sticks, and adapters of the kernel where there is no stick. */
+function portsOf(driver: string, ports: readonly Port[]): Port[] {
+  const known = ports.filter(({ stick }) => stick?.driver === driver);
+  const sticks = known.filter(({ adapter }) => adapter === undefined);
+  return sticks.length > 0 ? sticks : known;
 }
 
 function unclear(of: {

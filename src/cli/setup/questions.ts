@@ -63,10 +63,11 @@ async function askForPorts({ asker, terminal, ports, before }: Conversation): Pr
   for (const [index, port] of ports.entries()) terminal.print(`  ${index + 1}  ${portText(port)}`);
   const sections: Record<string, TomlValues> = {};
   const old = tableIn(before, "zigbee");
-  const known = ports.findIndex(({ stick }) => stick?.driver === "zigbee") + 1;
+  const serial = ports.filter(({ adapter }) => adapter === undefined);
+  const known = serial.findIndex(({ stick }) => stick?.driver === "zigbee") + 1;
   const path = await asker.ask(
-    `The Zigbee stick: ${ports.length > 0 ? "its number above, " : ""}a path, tcp://host:port, or none`,
-    (text) => portIn(text, ports),
+    `The Zigbee stick: ${serial.length > 0 ? "its number above, " : ""}a path, tcp://host:port, or none`,
+    (text) => portIn(text, serial),
     { usual: old["port"]?.toString() ?? (known > 0 ? String(known) : "none") },
   );
   if (path !== undefined) {
@@ -80,10 +81,13 @@ async function askForPorts({ asker, terminal, ports, before }: Conversation): Pr
   for (const port of ports) {
     if (port.path === path) continue;
     const taken = Object.keys(before).find((name) => tableIn(before, name)["port"] === port.path);
+    const known = port.adapter === undefined ? otherDrivers : (["ble"] as const);
+    const answers = `${known.join(", ")} or none`;
     const driver = await asker.ask(
-      `${port.path}: ${otherDrivers.join(", ")} or none`,
-      (text) => (text === "none" || isOther(text) ? text : { why: `${otherDrivers.join(", ")} or none` }),
-      { usual: taken ?? (port.stick?.driver === "ble" ? "ble" : "none") },
+      `${port.path}: ${answers}`,
+      (text) => known.find((name) => name === text) ?? (text === "none" ? text : { why: answers }),
+      // An adapter of the kernel is in most machines, and using it costs Wi-Fi and a right: that is for a person to decide.
+      { usual: taken ?? (port.stick?.driver === "ble" && port.adapter === undefined ? "ble" : "none") },
     );
     if (driver !== "none") sections[driver] = { ...tableIn(before, driver), port: port.path };
   }
@@ -189,10 +193,6 @@ function adapterIn(text: string) {
 function addressIn(text: string) {
   if (text === "none") return undefined;
   return isServerAddress(text) ? text : { why: 'an address such as "https://central.example", or none' };
-}
-
-function isOther(text: string): text is (typeof otherDrivers)[number] {
-  return (otherDrivers as readonly string[]).includes(text);
 }
 
 function tableIn(values: TomlValues, name: string): TomlValues {

@@ -20,13 +20,21 @@ export interface Nightly {
   readonly updates: boolean;
 }
 
-/** Has the gateway start with the machine, and what it does each night; nothing else is done by night. @throws OperatorError */
-export async function enableServices({ upload_at, updates }: Nightly): Promise<void> {
-  placeUploadTime(upload_at);
+/**
+ * Has the gateway start with the machine, and what it does each night; nothing else is done by night.
+ *
+ * @param adapter whether the gateway uses a Bluetooth adapter of the kernel
+ * @returns whether its rights are others now, which a running gateway has only after a restart
+ * @throws OperatorError
+ */
+export async function enableServices({ upload_at, updates }: Nightly, adapter: boolean): Promise<boolean> {
+  place(upload_time, upload_at === undefined || upload_at === default_at ? undefined : uploadTime(upload_at));
+  const changed = place(adapter_rights, adapter ? adapterRights : undefined);
   await must("daemon-reload");
   await must("enable", gateway);
   await setEnabled(upload_at !== undefined, uploadTimer);
   await setEnabled(updates, ...updateUnits);
+  return changed;
 }
 
 async function setEnabled(wanted: boolean, ...units: string[]): Promise<void> {
@@ -43,15 +51,31 @@ export async function startServices({ upload_at, updates }: Nightly, changed: bo
 }
 
 /** The timer has 02:00 by itself; another time stands in a file of its own. */
-function placeUploadTime(at: string | undefined): void {
-  if (at === undefined || at === default_at) {
-    rmSync(upload_time, { force: true });
-    return;
+function uploadTime(at: string): string {
+  return `# Written by lintel setup: [upload] at.\n[Timer]\nOnCalendar=\nOnCalendar=*-*-* ${at}:00\n`;
+}
+
+/**
+ * Rights of a gateway at a Bluetooth adapter of the kernel, besides those of its unit. The one that the kernel asks for can also configure
+ * networks, and the kernel knows it for its own users alone, not for those of PrivateUsers.
+ */
+export const adapterRights = `# Written by lintel setup: [ble] port is a Bluetooth adapter of the kernel.
+[Service]
+AmbientCapabilities=CAP_NET_ADMIN
+CapabilityBoundingSet=CAP_NET_ADMIN
+PrivateUsers=no
+RestrictAddressFamilies=AF_BLUETOOTH
+`;
+
+/** Writes a file of a unit, or removes it where there is no text. Answers whether that changed anything. */
+function place(path: string, text: string | undefined): boolean {
+  if (readIfThere(path) === text) return false;
+  if (text === undefined) rmSync(path, { force: true });
+  else {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    writeDurably(path, text);
   }
-  const text = `# Written by lintel setup: [upload] at.\n[Timer]\nOnCalendar=\nOnCalendar=*-*-* ${at}:00\n`;
-  if (readIfThere(upload_time) === text) return;
-  mkdirSync(dirname(upload_time), { recursive: true, mode: 0o755 });
-  writeDurably(upload_time, text);
+  return true;
 }
 
 async function must(...words: string[]): Promise<void> {
@@ -73,3 +97,4 @@ const updateUnits = [updateTimer, "lintel-update-resume.service"] as const;
 const default_at = "02:00";
 const unit_configuration = "/etc/lintel/lintel.toml";
 const upload_time = "/etc/systemd/system/lintel-upload.timer.d/lintel-setup.conf";
+const adapter_rights = "/etc/systemd/system/lintel.service.d/lintel-setup.conf";
