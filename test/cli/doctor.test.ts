@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "bun:test";
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { Site } from "../../testbed/front-door.ts";
@@ -88,4 +88,58 @@ test("at a central server it checks what a central needs, and nothing of a gatew
   expect([code, said]).toEqual([0, expect.stringContaining("a central server keeps its data here")]);
   expect(said).toContain("1 of 1 tokens are accepted");
   expect(said).not.toMatch(/gateway|driver/);
+});
+
+/** As the user nobody, who may read this checkout wherever it is, and write nothing. */
+const nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+const reads = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"];
+
+/** Does what a remedy says, as whoever may. */
+function remedied(remedy: string) {
+  const { success, stderr } = Bun.spawnSync(["sh", "-c", `sudo() { "$@"; }; ${remedy}`]);
+  if (!success) throw new Error(`${remedy}: ${stderr}`);
+}
+
+describe.skipIf(process.getuid?.() !== 0)("a data directory that this user may not make or write", () => {
+  const plain = new Site({ program: ["setpriv", ...nobody, ...reads, ...site.program] });
+  chmodSync(plain.directory, 0o755);
+  afterAll(() => plain.remove());
+  const faults = async (data: string) => {
+    plain.configure({ data });
+    const { out } = await plain.lintel("doctor", "--json", "--config", plain.config);
+    return (JSON.parse(out) as Finding[]).filter(
+      ({ state, text }) => state === "fault" && /director|\/var\/lib/.test(text),
+    );
+  };
+
+  test("is made by the remedy alone, and what others keep above it stays theirs", async () => {
+    const shared = join(plain.directory, "shared");
+    mkdirSync(join(shared, "dpkg"), { recursive: true });
+    for (const path of [join(shared, "dpkg"), shared]) chownSync(path, 1, 1);
+    chmodSync(shared, 0o755);
+    const data = join(shared, "lintel");
+    const [found] = await faults(data);
+    expect(found?.text).toBe(
+      `data directory ${data} does not exist, and nobody may not make it in ${shared}`,
+    );
+    expect(found?.remedy).not.toContain("chown");
+    remedied(found?.remedy ?? "");
+    expect(await faults(data)).toEqual([]);
+    expect([shared, join(shared, "dpkg")].map((path) => statSync(path).uid)).toEqual([1, 1]);
+  });
+
+  test("has an owner, as whom doctor is to be run", async () => {
+    const data = join(plain.directory, "theirs");
+    mkdirSync(data);
+    chmodSync(data, 0o700);
+    chownSync(data, 1, 1);
+    const [found] = await faults(join(data, "lintel"));
+    expect(found?.text).toBe(`nobody may not look into the directory ${data}`);
+    for (const closed of [...(await faults(data)), found])
+      expect(closed?.remedy).toBe("run this as its owner: sudo -u '#1' lintel doctor");
+  });
+
+  test("is no fault before setup, where systemd makes it", async () => {
+    expect(await faults("/var/lib/lintel")).toEqual([]);
+  });
 });

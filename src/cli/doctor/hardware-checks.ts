@@ -18,7 +18,9 @@ import { type CheckResult, type Finding, fault, fine, note, type Surroundings } 
 /** Drivers are configured, and where a gateway runs they listen. */
 export function checkDrivers({ config, running, clock }: Surroundings): CheckResult {
   if (config?.drivers.size === 0)
-    return note("no driver is configured: nothing will be heard; add a section such as [zigbee]");
+    return note(
+      "no driver is configured: nothing will be heard; sudo lintel setup asks for them, or add a section such as [zigbee]",
+    );
   if (running === undefined) return [];
   const now_ms = clock.now().unix_ms;
   const unknown = [...(config?.drivers.keys() ?? [])].filter((name) => driverOf(running, name) === undefined);

@@ -111,7 +111,7 @@ export function checkUploadTimer({ config }: Surroundings): CheckResult {
   if (config?.upload === undefined || !existsSync("/run/systemd/system")) return [];
   const { at } = config.upload;
   if (systemctl("show", timer, "--property=LoadState", "--value") !== "loaded")
-    return fault(`${timer} is not installed: nothing starts uploads`, 'see README.md, "To a central server"');
+    return fault(`${timer} is not installed: nothing starts uploads`, "docs/install.md has the commands");
   const enabled = systemctl("is-enabled", timer);
   if (enabled !== "enabled")
     return fault(

@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { freeBytes, nearestExisting, onReadOnlyDisk, readOnlyDisk } from "../../base/disk/disk-fault.ts";
+import { readIfThere } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { machineHealth } from "../../base/machine-health.ts";
 import { plainJson, shortLine } from "../../base/text.ts";
@@ -11,7 +13,15 @@ import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
 import { openStoreBeside } from "../../store/sqlite/open-store.ts";
 import { machineRemedies, machineText } from "../state-text.ts";
 import { bytesText } from "../terminal-text.ts";
-import { type CheckResult, fault, fine, note, type Surroundings, silentLog } from "./finding.ts";
+import {
+  type CheckResult,
+  type Finding,
+  fault,
+  fine,
+  note,
+  type Surroundings,
+  silentLog,
+} from "./finding.ts";
 
 /** The data directory can be written by the user who runs this. */
 export function checkDirectory({ directory }: Surroundings): CheckResult {
@@ -21,19 +31,64 @@ export function checkDirectory({ directory }: Surroundings): CheckResult {
     return fault(`${looked} is not a directory`, "set data to a directory in the configuration");
   }
   if (onReadOnlyDisk(looked)) return fault(`${looked} ${readOnlyDisk.what}`, readOnlyDisk.remedy);
-  try {
-    accessSync(looked, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch {
-    const user = process.getuid?.() ?? "?";
-    return fault(
-      `${looked} may not be written by this user (uid ${user})`,
-      `run this as the gateway's user (sudo -u lintel), or sudo chown -R lintel: ${looked}`,
-    );
-  }
-  return looked === directory
-    ? fine(`data directory ${directory} can be written`)
-    : note(`data directory ${directory} does not exist yet: it is made at the first start`);
+  const isThere = looked === directory;
+  if (!isOpen(looked, constants.R_OK | constants.W_OK | constants.X_OK))
+    return isThere ? closedDirectory(directory) : missingDirectory(directory, looked);
+  return isThere ? fine(`data directory ${directory} can be written`) : note(notYet(directory));
 }
+
+/** systemd makes the service's own directory (StateDirectory); any other has to be made. */
+function missingDirectory(directory: string, above: string): Finding {
+  if (directory === service_directory) return note(notYet(directory));
+  if (!isOpen(above, constants.X_OK))
+    return fault(`${userName()} may not look into the directory ${above}`, asOwnerOf(above));
+  return fault(
+    `data directory ${directory} does not exist, and ${userName()} may not make it in ${above}`,
+    `sudo install -d -o ${runner()} -m 700 '${directory}'`,
+  );
+}
+
+/** Only what is Lintel's alone is given to another owner: others may keep their files in any other directory. */
+function closedDirectory(directory: string): Finding {
+  const what = `data directory ${directory} may not be written by ${userName()}`;
+  if (statSync(directory).uid !== 0) return fault(what, asOwnerOf(directory));
+  return directory === service_directory
+    ? fault(what, `sudo chown -R ${runner()}: ${directory}`)
+    : fault(
+        what,
+        `sudo install -d -o ${runner()} -m 700 '${join(directory, "lintel")}' and set data to that in the configuration`,
+      );
+}
+
+function isOpen(directory: string, mode: number): boolean {
+  try {
+    accessSync(directory, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function asOwnerOf(directory: string): string {
+  return `run this as its owner: sudo -u '#${statSync(directory).uid}' lintel doctor`;
+}
+
+/** The user that the gateway is to run as: the service's where the package has made it, or who runs this. */
+function runner(): string {
+  return /^lintel:/m.test(readIfThere("/etc/passwd") ?? "") ? "lintel" : userName();
+}
+
+/** Name of the user who runs this, or their number. */
+function userName(): string {
+  const uid = process.getuid?.() ?? 0;
+  return new RegExp(`^([^:]+):[^:]*:${uid}:`, "m").exec(readIfThere("/etc/passwd") ?? "")?.[1] ?? `${uid}`;
+}
+
+function notYet(directory: string): string {
+  return `data directory ${directory} does not exist yet: it is made at the first start`;
+}
+
+const service_directory = "/var/lib/lintel";
 
 export async function checkDiskSpace({ directory }: Surroundings): Promise<CheckResult> {
   const looked = nearestExisting(directory);

@@ -45,7 +45,7 @@ export function serviceFindings(shown: string, last: () => string): readonly Fin
   if (fact("LoadState") === "")
     return [note(`systemd does not say how ${unit} is: sudo systemctl status ${unit} may`)];
   if (fact("LoadState") !== "loaded")
-    return [note(`${unit} is not installed: README.md, "On a Raspberry Pi", has the commands`)];
+    return [note(`${unit} is not installed: docs/install.md has the commands`)];
   const enabled = fact("UnitFileState");
   const state = stateFinding(fact, last);
   if (enabled === "enabled") return [state];
