@@ -41,7 +41,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--replace", "set up a box again with other settings")
     .option(
       "--once",
-      "afterwards remove the token from the file, and rename it to .done.toml; faults go into a file beside it",
+      "once it serves, remove the token from the file, and rename it to .done.toml; faults go into a file beside it",
     )
     .option("--json", "print {configuration, changed, started, warnings} as JSON")
     .action((options: SetupOptions) => setup(options, context));
@@ -110,9 +110,12 @@ function sayFaults(
   const { terminal } = context;
   const lines = faults.slice(0, faults_max).map((fault) => messageOf(fault, line_max));
   for (const line of lines) terminal.say(`${terminal.errorColours.red("lintel:")} ${line}`);
-  const unnoted = once ? noteFaults(file, lines) : undefined;
-  if (unnoted !== undefined) terminal.say(unnoted);
+  if (once) sayUnnoted(noteFaults(file, lines), context);
   context.exitWith(exit_faults);
+}
+
+function sayUnnoted(unnoted: string | undefined, { terminal }: CommandContext): void {
+  if (unnoted !== undefined) terminal.say(unnoted);
 }
 
 /** Writes what is wanted and starts it. @throws OperatorError, with nothing changed, where that may not be */
@@ -137,7 +140,6 @@ async function setUp(
   const why = whyNoService(config);
   const rights = why === undefined && (await enableServices(nightly, usesAdapter(configured)));
   const changed = changes.size > 0 || rights;
-  if (once && file !== undefined) putAway(file, wanted.token);
   const failed = why === undefined ? await failureOf(() => startServices(nightly, changed)) : undefined;
   if (failed !== undefined) {
     warnings.unshift(failed);
@@ -145,6 +147,11 @@ async function setUp(
   }
   warnings.push(...(await shortcomings(config, context)));
   const { terminal } = context;
+  // Done means serving: until then the file stays, and the next run tries again.
+  if (once && file !== undefined) {
+    if (failed === undefined) putAway(file, wanted.token);
+    else sayUnnoted(noteFaults(file, warnings), context);
+  }
   if (options.json)
     terminal.printJson({ configuration: config, changed, started: (why ?? failed) === undefined, warnings });
   else sayDone({ config, changed, why, failed, warnings }, context);
