@@ -16,7 +16,7 @@ export function define(command: Command, context: CommandContext): void {
       "lintel fleet --database postgres://localhost/lintel --json": "for a monitor",
     },
     notes: [
-      "A home is listed once its gateway has uploaded anything, or was read. What it needs also stands in the alerts of its subjects.",
+      "A home is listed once it has a token to upload with. What it needs also stands in the alerts of its subjects.",
     ],
     exits: { 0: "shown, whether a home needs something or not" },
   });
@@ -44,7 +44,7 @@ function printFleet(
 ): void {
   const { print, colours } = terminal;
   if (homes.length === 0) {
-    terminal.say("No home has uploaded yet: lintel token create NAME --scope sync --home ID lets one.");
+    terminal.say("No home is expected yet: lintel token create NAME --scope sync --home ID lets one.");
     return;
   }
   const needing = homes.filter(({ needs }) => needs.length > 0);

@@ -3,14 +3,18 @@ import { type Static, Type } from "@sinclair/typebox";
 /** State of a home, for the people who decide whether to send somebody there. Times are unix milliseconds. */
 export interface FleetHome {
   readonly homeid: number;
-  /** The epoch that the home's gateway numbers by now. */
-  readonly epoch: string;
+  /** The epoch that the home's gateway numbers by now; null where none was ever heard. */
+  readonly epoch: string | null;
+  /** Since when a token waits for a gateway that was never heard; null where one was. */
+  readonly expected_since_ms: number | null;
   readonly version: string | null;
   /** IANA name of the time zone of the home. */
   readonly timezone: string | null;
   /** When central last took readings, and when it last heard the gateway at all. */
   readonly last_upload_ms: number | null;
   readonly last_report_ms: number | null;
+  /** When its timer starts the next upload, as its last report has it; null where that does not tell. */
+  readonly next_upload_ms: number | null;
   /** Readings on the gateway's disk that were not here when it last reported. */
   readonly backlog: number | null;
   /** Readings that wait on the gateway's disk for the time. */
@@ -90,6 +94,7 @@ export interface FleetNeed {
  * one. They begin above every programme's own numbers.
  */
 export const fleetNeeds = {
+  never_heard: { alerttypeid: 90_015, title: "Never heard" },
   upload_overdue: { alerttypeid: 90_001, title: "Upload overdue" },
   two_gateways: { alerttypeid: 90_002, title: "Two gateways" },
   data_differ: { alerttypeid: 90_003, title: "Data differ" },

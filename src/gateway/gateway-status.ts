@@ -169,6 +169,8 @@ export async function describeGateway(options: {
   readonly machine?: MachineHealth | undefined;
   /** Of its updates, where it updates itself. */
   readonly update?: UpdateReport | undefined;
+  /** `HH:MM` at which it uploads; absent or empty where it does not by itself. */
+  readonly upload_at?: string;
 }): Promise<GatewayDescription> {
   const { store, clock, directory, version, timezone, strangers, update } = options;
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
@@ -183,6 +185,7 @@ export async function describeGateway(options: {
     now_ms: unix_ms,
     clock_synchronised: quality === clockQuality.synchronised,
     timezone,
+    ...(options.upload_at ? { upload_due_in_ms: untilTimeOfDay_ms(options.upload_at, unix_ms) } : {}),
     last_seq,
     waiting,
     disk_free_bytes,
@@ -195,6 +198,15 @@ export async function describeGateway(options: {
     ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-uncertain_times_reported_max) }),
     ...(erasures.length === 0 ? {} : { erasures: erasures.slice(-erasures_reported_max) }),
   };
+}
+
+/** Time until it is `HH:MM` again by the calendar of this machine, which its timers follow. */
+function untilTimeOfDay_ms(at: string, now_ms: number): number {
+  const [hours = 0, minutes = 0] = at.split(":").map(Number);
+  const next = new Date(now_ms);
+  next.setHours(hours, minutes, 0, 0);
+  if (next.getTime() <= now_ms) next.setDate(next.getDate() + 1);
+  return next.getTime() - now_ms;
 }
 
 /** Those that wait for a person, in an order that does not change while they do. */

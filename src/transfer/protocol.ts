@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { day_ms } from "../base/time.ts";
 import { UpdateReport } from "../domain/fleet-home.ts";
 import { conflicts_max } from "../domain/identity.ts";
 import {
@@ -57,6 +58,8 @@ export const positionHeader = "Lintel-Position";
 
 export const EpochName = Type.String({ pattern: "^[0-9a-f]{32}$", title: "32 lower-case hex digits" });
 
+/** A gateway uploads each night; the longest night is that of a change of the clock. */
+const upload_due_max_ms = 2 * day_ms;
 /** Names in the counts of dropped data. */
 export const dropped_max = 300;
 export const erasures_reported_max = 100;
@@ -100,6 +103,8 @@ export const GatewayReport = Type.Object(
     now_ms: time_ms,
     clock_synchronised: Type.Boolean(),
     timezone: Word,
+    /** Time until its timer starts the next upload; absent where its configuration names no time of day. */
+    upload_due_in_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: upload_due_max_ms })),
     last_seq: seq,
     /** Readings on disk that wait for the time. */
     waiting: number,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SystemClock } from "../../src/base/clock.ts";
 import { hour_ms } from "../../src/base/time.ts";
 import { AlertKeeper } from "../../src/central/fleet/alert-keeper.ts";
-import { fleetOf, upload_overdue_ms } from "../../src/central/fleet/fleet.ts";
+import { fleetOf, upload_grace_ms, upload_overdue_ms } from "../../src/central/fleet/fleet.ts";
 import type { FleetHome } from "../../src/domain/fleet-home.ts";
 import { itemStatus } from "../../src/domain/records/item.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
@@ -65,6 +65,13 @@ test("a home that uploaded last night and whose items are heard needs nothing", 
 
 test.each([
   ["a gateway that has not uploaded for two nights", {}, {}, upload_overdue_ms + 1, "upload_overdue"],
+  [
+    "a gateway that missed the time of its upload",
+    { upload_due_in_ms: 20 * hour_ms },
+    {},
+    20 * hour_ms + upload_grace_ms + 1,
+    "upload_overdue",
+  ],
   ["a clock a year ahead", { now_ms: start_ms + 365 * 24 * hour_ms }, {}, 0, "clock_wrong"],
   ["a clock two minutes behind", { now_ms: start_ms - 120_000 }, {}, 0, "clock_wrong"],
   ["a disk that is nearly full", { disk_free_bytes: 100e6 }, {}, 0, "disk_nearly_full"],
@@ -143,6 +150,43 @@ test("an item that was replaced in its home needs nobody, and is listed as long 
   expect(await home(start_ms)).toMatchObject({ ...nothing, replaced });
   await take(store, item(1, { currenthomeid: 12, currenthomestart: 1, ...itemStatus.decommissioned }));
   expect(await home(start_ms)).toMatchObject({ ...nothing, replaced: [] });
+});
+
+test("a gateway whose next upload is not due yet is awaited, however long that is", async () => {
+  const due_in_ms = 47 * hour_ms;
+  await told(12, { upload_due_in_ms: due_in_ms }, { heard_ms: start_ms, last_ms: start_ms });
+  expect(await home(start_ms + due_in_ms + upload_grace_ms)).toMatchObject({
+    next_upload_ms: start_ms + due_in_ms,
+    needs: [],
+  });
+});
+
+test("a home that has a token and is never heard is listed at once, and needs somebody after a day", async () => {
+  const add = (home: number, rest = {}) =>
+    store.addToken({
+      ...{ id: `token-${home}`, name: `home ${home}`, scope: "sync", hash: new Uint8Array(32) },
+      ...{ created_ms: start_ms, home, ...rest },
+    });
+  await add(12);
+  await add(13);
+  await add(14, { expires_ms: start_ms + hour_ms });
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms });
+  const needs = async (now_ms: number, of?: number[]) =>
+    (await fleetOf(store, now_ms, of)).map(({ homeid, needs }) => [homeid, needs.map(({ type }) => type)]);
+  expect(await needs(start_ms)).toEqual([
+    [12, []],
+    [13, []],
+    [14, []],
+  ]);
+  expect(await needs(start_ms + 26 * hour_ms)).toEqual([
+    [12, []],
+    [13, ["never_heard"]],
+  ]);
+  expect(await needs(start_ms + 26 * hour_ms, [12])).toEqual([[12, []]]);
+  const [, missing] = await fleetOf(store, start_ms + 26 * hour_ms);
+  expect(whyOf(missing as FleetHome)).toEqual([{ text: "its gateway was never heard", since_ms: start_ms }]);
+  await store.revokeToken("token-13");
+  expect(await needs(start_ms + 26 * hour_ms)).toEqual([[12, []]]);
 });
 
 test("a home lists the readings that are still on its gateway", async () => {

@@ -139,8 +139,14 @@ describe("with a central", () => {
     expect(await setup(upload(origin, own))).toMatchObject({ code: 0, said: "" });
     expect(readFileSync(join(etc, "upload-token"), "utf8")).toBe(`${own}\n`);
     expect(readFileSync(join(etc, "lintel.toml"), "utf8")).not.toContain(own);
-    const uploaded = await site.lintel("upload", "--config", join(etc, "lintel.toml"));
-    expect(uploaded.said).not.toContain("refuses");
+    await site.token();
+    expect(await site.lintel("upload", "--config", join(etc, "lintel.toml"))).toMatchObject({ code: 0 });
+    const [heard, awaited] = await site.answer("fleet", "--json", "--data", central());
+    const next = Bun.spawnSync(["date", `--date=@${Math.floor(heard.next_upload_ms / 1000)}`, "+%R"], {
+      env: { PATH: "/usr/bin:/bin" },
+    });
+    expect(next.stdout.toString()).toBe("02:00\n");
+    expect(awaited).toMatchObject({ homeid: 13, epoch: null, last_report_ms: null, needs: [] });
   });
 
   test("a central that is trusted by its certificate alone is", async () => {

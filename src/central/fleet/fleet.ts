@@ -10,19 +10,20 @@ import { itemStatus } from "../../domain/records/item.ts";
 import type { StoredRecord } from "../../domain/records/record-table.ts";
 import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/central/central-store.ts";
 import type { Erasure } from "../../store/erasure.ts";
-import type { ItemState } from "../../store/store.ts";
+import type { ItemState, Token } from "../../store/store.ts";
 import type { GatewayReport } from "../../transfer/protocol.ts";
 
 /**
- * Every home that has ever sent anything, in order of number; `of`: only those of these homes, for somebody who may see no others, without what tells of
+ * Every home that has ever sent anything or has a token to do so, in order of number; `of`: only those of these homes, for somebody who may see no others, without what tells of
  * items or people that are elsewhere.
  */
 export async function fleetOf(
-  store: Pick<CentralStore, "gateways" | "itemHealth" | "unplaced" | "erasures" | "recordsWith">,
+  store: Pick<CentralStore, "gateways" | "itemHealth" | "unplaced" | "erasures" | "recordsWith" | "tokens">,
   now_ms: number,
   of?: readonly number[],
 ): Promise<FleetHome[]> {
-  const [gateways, health, strays] = await Promise.all([
+  const [tokens, gateways, health, strays] = await Promise.all([
+    store.tokens(),
     store.gateways(of),
     store.itemHealth(of),
     of === undefined ? store.unplaced() : [],
@@ -30,16 +31,44 @@ export async function fleetOf(
   const erased = of === undefined ? await erasedOf(store, gateways) : nothingErased;
   const byHome = Map.groupBy(health.doubtful, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);
-  return gateways.map((gateway) => {
-    const heard = {
+  const heard = gateways.map((gateway) => {
+    const told = {
       items: health.items.get(gateway.home) ?? 0,
       doubtful: byHome.get(gateway.home) ?? [],
       strays: straysByHome.get(gateway.home) ?? [],
       erased,
     };
-    return fleetHome(gateway, heard, now_ms);
+    return fleetHome(gateway, told, now_ms);
   });
+  const unheard = waitedFor(tokens, now_ms, of);
+  for (const { homeid } of heard) unheard.delete(homeid);
+  const nothing = { items: 0, doubtful: [], strays: [], erased: nothingErased };
+  const missing = [...unheard].map(([home, expected_since_ms]) =>
+    fleetHome({ home, held_seq: 0, report: {}, rivals: [], expected_since_ms }, nothing, now_ms),
+  );
+  return [...heard, ...missing].sort((one, other) => one.homeid - other.homeid);
 }
+
+/** Homes that have a token to upload with, or those of these homes, each with when it first got one, unix milliseconds. */
+function waitedFor(
+  tokens: readonly Token[],
+  now_ms: number,
+  of: readonly number[] | undefined,
+): Map<number, number> {
+  const since = new Map<number, number>();
+  for (const { scope, home, created_ms, expires_ms = Number.POSITIVE_INFINITY } of tokens) {
+    if (scope !== "sync" || home === undefined || expires_ms <= now_ms) continue;
+    if (of === undefined || of.includes(home))
+      since.set(home, Math.min(created_ms, since.get(home) ?? created_ms));
+  }
+  return since;
+}
+
+/** A gateway as central knows it, or the home of one that it waits for. */
+type Expected = Omit<GatewayRecord, "epoch"> & {
+  readonly epoch?: string;
+  readonly expected_since_ms?: number;
+};
 
 interface Heard {
   readonly items: number;
@@ -48,21 +77,19 @@ interface Heard {
   readonly erased: Erased;
 }
 
-function fleetHome(
-  gateway: GatewayRecord,
-  { items, doubtful, strays, erased }: Heard,
-  now_ms: number,
-): FleetHome {
+function fleetHome(gateway: Expected, { items, doubtful, strays, erased }: Heard, now_ms: number): FleetHome {
   const report = gateway.report as Partial<GatewayReport>;
   const { now_ms: theirs_ms, last_seq } = report;
   const { reported_ms } = gateway;
   const told = {
     homeid: gateway.home,
-    epoch: gateway.epoch,
+    epoch: gateway.epoch ?? null,
+    expected_since_ms: gateway.expected_since_ms ?? null,
     version: report.version ?? null,
     timezone: report.timezone ?? null,
     last_upload_ms: gateway.uploaded_ms ?? null,
     last_report_ms: reported_ms ?? null,
+    next_upload_ms: nextUpload_ms(report, reported_ms),
     backlog: last_seq === undefined ? null : Math.max(0, last_seq - gateway.held_seq),
     waiting: report.waiting ?? null,
     clock_offset_ms: theirs_ms === undefined || reported_ms === undefined ? null : theirs_ms - reported_ms,
@@ -103,6 +130,10 @@ function fleetHome(
   return { ...told, needs: needsOf(told, now_ms) };
 }
 
+function nextUpload_ms({ upload_due_in_ms }: Partial<GatewayReport>, reported_ms: number | undefined) {
+  return upload_due_in_ms === undefined || reported_ms === undefined ? null : reported_ms + upload_due_in_ms;
+}
+
 /** Figures of the machine, as its last report has them; null where it does not tell. */
 function machineOf({ machine = {}, now_ms = 0 }: Partial<GatewayReport>) {
   const { life_used_percent, spare_low, power_low } = machine;
@@ -119,7 +150,15 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): FleetNeed[] {
   const needs: FleetNeed[] = [];
   const need = (type: FleetNeedType, message: string) => needs.push({ type, message: plainLine(message) });
   const heard_ms = Math.max(home.last_upload_ms ?? 0, home.last_report_ms ?? 0);
-  if (now_ms - heard_ms > upload_overdue_ms)
+  const due_ms =
+    home.next_upload_ms === null ? heard_ms + upload_overdue_ms : home.next_upload_ms + upload_grace_ms;
+  if (home.expected_since_ms !== null) {
+    if (now_ms - home.expected_since_ms > unheard_max_ms)
+      need(
+        "never_heard",
+        `Home ${home.homeid} has a token since ${dayText(home.expected_since_ms)}, and its gateway has never been heard. If no gateway is to come: lintel token list, and lintel token revoke ID`,
+      );
+  } else if (now_ms > due_ms)
     need(
       "upload_overdue",
       `The gateway of home ${home.homeid} has not uploaded since ${dayText(heard_ms)}${home.failure === null ? "" : `: ${home.failure}`}`,
@@ -183,8 +222,12 @@ function dayText(at_ms: number): string {
   return at_ms === 0 ? "it was set up" : new Date(at_ms).toISOString().slice(0, 10);
 }
 
-/** A night may fail; two in a row are worth a look. */
+/** Of a gateway that does not tell when it uploads: a night may fail; two in a row are worth a look. */
 export const upload_overdue_ms = 50 * hour_ms;
+/** After the time at which an upload is due: the hour in which the timer draws its moment, and three to try again in. */
+export const upload_grace_ms = 4 * hour_ms;
+/** A gateway that is set up today uploads in the night to come. */
+const unheard_max_ms = 25 * hour_ms;
 const clock_off_max_ms = 60_000;
 
 /** Erasures at central, and who lives where, as far as gateways say that they have erased somebody. */

@@ -64,7 +64,7 @@ export async function uploadFrom(
         const update = site.update && updateReportOf(site.update.directory, site.update.ring);
         return describeGateway({
           ...{ store, clock, directory: data, version, timezone },
-          ...{ strangers, machine, update },
+          ...{ strangers, machine, update, upload_at: target.at },
         });
       },
       homeFiles,

@@ -92,6 +92,10 @@ export function whyOf(home: FleetHome): Why[] {
 }
 
 const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
+  never_heard: ({ expected_since_ms }) => ({
+    text: "its gateway was never heard",
+    ...(expected_since_ms === null ? {} : { since_ms: expected_since_ms }),
+  }),
   upload_overdue: ({ last_upload_ms, last_report_ms, failure }) => {
     const since_ms = Math.max(last_upload_ms ?? 0, last_report_ms ?? 0);
     return {
