@@ -29,6 +29,7 @@ export async function makePackage(options: {
   const packed = (text: string) => Bun.gzipSync(Buffer.from(text), { level: 9 });
 
   add("usr/bin/lintel", own("usr-bin-lintel"), 0o755);
+  add("usr/libexec/lintel/run-update", own("run-update"), 0o755);
   add("etc/lintel/lintel.toml", own("lintel.toml"), 0o640);
   for (const [path, text] of installedUnits()) add(path, text);
   add("usr/lib/systemd/system.conf.d/lintel.conf", own("system.conf"));

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { GuardedClock } from "../base/guarded-clock.ts";
 import {
@@ -40,6 +40,15 @@ export function define(command: Command, context: CommandContext): void {
   command
     .option("--config <file>", `the gateway's configuration (default: ${defaultConfigFiles.join(", then ")})`)
     .option("--status", "show the state, and change nothing")
+    .addOption(
+      new Option(
+        "--prove <dir>",
+        "fetch and unpack the package of this release into a directory, as a trial asks for",
+      ).hideHelp(),
+    )
+    .addOption(
+      new Option("--stand-in", "this release's updater works in place of the confirmed one's").hideHelp(),
+    )
     .option("--json", "print the result, or the state, as JSON")
     .action((options: UpdateCommandOptions) => (options.status ? show : run)(options, context));
 }
@@ -47,12 +56,16 @@ export function define(command: Command, context: CommandContext): void {
 interface UpdateCommandOptions {
   readonly config?: string;
   readonly status?: boolean;
+  readonly prove?: string;
+  readonly standIn?: boolean;
   readonly json?: boolean;
 }
 
 async function run(options: UpdateCommandOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
-  const { file, api, data, upload, target } = settingsOf(options);
+  const { file, api, data, upload, target: configured } = settingsOf(options);
+  const proving = options.prove !== undefined;
+  const target = { ...configured, ...(options.prove !== undefined && { directory: options.prove }) };
   // A list of releases ends at a time, and a clock that somebody has set to another year must not judge it.
   const clock = new GuardedClock({ clock: context.clock, directory: data });
   const own = ownRelease();
@@ -63,7 +76,8 @@ async function run(options: UpdateCommandOptions, context: CommandContext): Prom
     );
   mkdirSync(target.directory, { recursive: true, mode: 0o755 });
   const confirmed = releaseIn(linkedFolder(target.directory, "confirmed") ?? own.path);
-  if (confirmed !== undefined && confirmed.path !== own.path) return startedBy(confirmed.launcher, context);
+  if (confirmed !== undefined && confirmed.path !== own.path && !options.standIn)
+    return startedBy(confirmed.launcher, context);
   const log = serverLog(context, "info");
   const lock = takeLock(target.directory, updatePost);
   try {
@@ -72,7 +86,7 @@ async function run(options: UpdateCommandOptions, context: CommandContext): Prom
       upload?.certificate !== undefined && sameHost(upload.url, target.manifest) && upload.certificate;
     const updated = await update({
       target,
-      own,
+      own: confirmed ?? own,
       source: {
         manifest: target.manifest,
         certificate: certificate ? certificateIn(certificate) : undefined,
@@ -82,7 +96,9 @@ async function run(options: UpdateCommandOptions, context: CommandContext): Prom
       service,
       judge: new Judge({ service, data, clock, api }),
       data: new UpdatedData({ data, config: file, copy: join(target.directory, "copy") }),
-      uploads: upload !== undefined,
+      uploads: upload !== undefined && !proving,
+      config: file,
+      proving,
       clock,
       log,
       pause: (ms) => new Promise((resume) => clock.after(ms, resume)),

@@ -142,7 +142,8 @@ describe.skipIf(process.arch !== "x64" || Bun.which("dpkg-deb") === null)("a pac
       const named = text(`DEBIAN/${name}`).match(/\blintel[a-z-]*\.(service|timer|path)\b/g) ?? [];
       expect(named.filter((unit) => !units.has(unit))).toEqual([]);
     }
-    for (const name of ["usr/bin/lintel", "usr/lib/lintel/lintel"]) run(["sh", "-n", join(tree, name)]);
+    for (const name of ["usr/bin/lintel", "usr/lib/lintel/lintel", "usr/libexec/lintel/run-update"])
+      run(["sh", "-n", join(tree, name)]);
   });
 
   test("has units that start what is installed", () => {
@@ -150,7 +151,9 @@ describe.skipIf(process.arch !== "x64" || Bun.which("dpkg-deb") === null)("a pac
     for (const name of readdirSync(units)) {
       const unit = readFileSync(join(units, name), "utf8");
       for (const [, program] of unit.matchAll(/^ExecStart=(\S+) (?!-c)/gm))
-        expect(["/usr/bin/lintel", "/bin/systemctl"]).toContain(program ?? "");
+        expect(["/usr/bin/lintel", "/usr/libexec/lintel/run-update", "/bin/systemctl"]).toContain(
+          program ?? "",
+        );
       const [, document] = /^Documentation=file:\/(\S+)$/m.exec(unit) ?? [];
       expect([name, existsSync(join(tree, document ?? "none"))]).toEqual([name, true]);
     }

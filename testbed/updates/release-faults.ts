@@ -1,7 +1,11 @@
 /** Faults of releases, as JavaScript that runs before the program of `lintel run` does. */
 const whenRun = (script: string) => `if (process.argv.includes("run")) {\n${script}\n}`;
 
+const whenUpdated = (script: string) => `if (process.argv.includes("update")) {\n${script}\n}`;
+
 export const faults = {
+  "breaks its updater": whenUpdated("process.exit(7);"),
+  "has an updater that does nothing": whenUpdated("process.exit(0);"),
   "does not start": whenRun("process.exit(1);"),
   /** It drops what a stick says, from the first byte on. */
   deaf: whenRun(`
@@ -84,3 +88,7 @@ export const spoilsWhenThere = (file: string) =>
       change("UPDATE wirelesssensor_events SET event = event + 1000 WHERE seq = 1");
       process.exit(1);
     }, 50);`);
+
+/** Once a file is there, its updater ends at once with this code. */
+export const breaksItsUpdaterWhenThere = (file: string, code: number) =>
+  whenUpdated(`if (require("node:fs").existsSync(${JSON.stringify(file)})) process.exit(${code});`);

@@ -17,6 +17,7 @@ import { linesOf } from "../lines.ts";
 import { type Fault, makePackage, makeRelease } from "./release-files.ts";
 
 const publish = normalize(join(import.meta.dir, "../../scripts/release"));
+const runUpdate = normalize(join(import.meta.dir, "../../packaging/run-update"));
 
 /** A folder of releases on a web server, which can take its time, and fail. */
 export class ReleaseServer {
@@ -161,9 +162,7 @@ process.stdout.write(await answer.text());`;
     program: readonly string[],
     ...words: string[]
   ): Promise<{ code: number; out: string; said: string }> {
-    const confirmed = join(this.releases, "confirmed/lintel");
-    const launcher = existsSync(confirmed) ? confirmed : join(this.#package, "lintel");
-    const update = [launcher, "update", "--config", this.site.config, "--json"];
+    const update = [runUpdate, this.releases, this.#package, "--config", this.site.config, "--json"];
     const child = Bun.spawn([...program, ...update, ...words], {
       cwd: this.site.directory,
       env: { PATH: `${this.#bin}:/usr/bin:/bin`, HOME: this.site.home },
@@ -225,7 +224,7 @@ process.stdout.write(await answer.text());`;
   }
 
   /** Where a link of the directory of releases leads. */
-  link(name: "current" | "confirmed"): string | undefined {
+  link(name: "current" | "confirmed" | "previous"): string | undefined {
     const path = join(this.releases, name);
     return existsSync(path) ? readlinkSync(path) : undefined;
   }

@@ -51,7 +51,7 @@ const hostile: readonly Kind[] = [
 ];
 const good: Kind = { name: "good" };
 const goodOnes: readonly Kind[] = kinds.map((_, place) => {
-  const aim = (["unpacking", "copying", "switching", undefined] as const)[place % 4];
+  const aim = (["unpacking", "copying", "switching", "proving", undefined] as const)[place % 5];
   return aim === undefined ? good : { ...good, aim };
 });
 
@@ -272,6 +272,7 @@ const aim_ms_max: Partial<Record<Part, number>> = {
   copying: 300,
   switching: 800,
   "putting back": 600,
+  proving: 300,
 };
 const resume_ms_max = 60_000;
 const nights_max = 3;

@@ -13,6 +13,7 @@ export type Part =
   | "copying"
   | "switching"
   | "judging"
+  | "proving"
   | "going back"
   | "putting back"
   | "clearing up";
@@ -180,6 +181,7 @@ export class UpdatedBox {
       if (left.some((name) => /^(restoring|replacing|placing)/.test(name))) return "putting back";
       return left.length > 0 ? "clearing up" : "going back";
     }
+    if (trial !== undefined && has("proof")) return "proving";
     if (trial !== undefined) return trial.switched_ms === undefined ? "switching" : "judging";
     if (has("copy")) return "copying";
     if (has("unpacking")) return "unpacking";

@@ -296,10 +296,18 @@ async function downloadOn(source: ReleaseSource, release: Release, path: string)
   }
 }
 
-/** @throws Refused where the disk has no room for download, release, a copy of the data, and the same again to go back */
-export async function requireRoomFor(directory: string, release: Release, data_bytes: number): Promise<void> {
+/**
+ * @param data_bytes absent: for a package alone, as its own updater unpacks it
+ * @throws Refused where the disk has no room for download, release, the proof of its updater, a copy of the data, and the same again to go back
+ */
+export async function requireRoomFor(
+  directory: string,
+  release: Release,
+  data_bytes: number | undefined,
+): Promise<void> {
   const free = await freeBytes(directory);
-  const needed = release.bytes * (1 + unpacked_times) + 2 * data_bytes + reserve_bytes;
+  const package_bytes = release.bytes * (1 + unpacked_times);
+  const needed = data_bytes === undefined ? package_bytes : 2 * (package_bytes + data_bytes) + reserve_bytes;
   if (free >= needed) return;
   const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
   throw new Refused(

@@ -133,8 +133,9 @@ export function ownRelease(): ReleaseFolder | undefined {
   return releaseIn(dirname(dirname(Bun.main)));
 }
 
-/** Which of the folders of a directory of releases the service runs, and which was confirmed last. */
-export type Link = "current" | "confirmed";
+/** Which of the folders of a directory of releases the service runs, which was confirmed last, and which before that one. */
+const links = ["current", "confirmed", "previous"] as const;
+export type Link = (typeof links)[number];
 
 /** The folder that a link leads to; undefined where there is no link. */
 export function linkedFolder(directory: string, link: Link): string | undefined {
@@ -214,10 +215,10 @@ export async function syncDirectory(path: string): Promise<void> {
 
 /** Removes the folders of all releases but those that a link leads to, and `keep`; and half an unpacking. */
 export function removeOthers(directory: string, keep?: string): void {
-  const kept = [linkedFolder(directory, "current"), linkedFolder(directory, "confirmed"), keep];
+  const kept = [...links.map((link) => linkedFolder(directory, link)), keep];
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
-    const old = existsSync(join(path, "release.json")) && name !== "current" && name !== "confirmed";
+    const old = existsSync(join(path, "release.json")) && !links.some((link) => link === name);
     if (name === unpacking || (old && !kept.includes(path))) rmSync(path, { recursive: true, force: true });
   }
 }

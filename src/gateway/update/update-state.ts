@@ -18,55 +18,46 @@ const count = Type.Integer({ minimum: 0 });
 const Page = Type.Object({ path: text, records: Type.Array(Type.String({ maxLength: 64 })) }, closed);
 
 /** Facts that held before the switch, and have to hold again. */
-export const Baseline = Type.Object(
-  {
-    /** Items that send within every trial even if nothing happens in the home, as `kind name`. */
-    heard: Type.Array(text),
-    /** Drivers that heard their device. */
-    drivers: Type.Array(text),
-    pages: Type.Array(Page),
-    uploads: Type.Boolean(),
-  },
-  closed,
-);
+export const Baseline = Type.Object({
+  /** Items that send within every trial even if nothing happens in the home, as `kind name`. */
+  heard: Type.Array(text),
+  /** Drivers that heard their device. */
+  drivers: Type.Array(text),
+  pages: Type.Array(Page),
+  uploads: Type.Boolean(),
+});
 export type Baseline = Static<typeof Baseline>;
 
 /** A switch that is neither confirmed nor taken back yet. */
-export const Trial = Type.Object(
-  {
-    /** `trial`: it has to show what it can; `back`: it could not, and the release before takes its place again. */
-    phase: Type.Union([Type.Literal("trial"), Type.Literal("back")]),
-    version: text,
-    sha256: text,
-    /** Set once the service was started on it. */
-    switched_ms: Type.Optional(count),
-    /** How long the trial has lasted, without times in which the box was off, and how many times it was begun or gone on with. */
-    spent_ms: count,
-    runs: count,
-    baseline: Baseline,
-    /** In phase `back`. */
-    refusal: Type.Optional(ReleaseRefusal),
-  },
-  closed,
-);
+export const Trial = Type.Object({
+  /** `trial`: it has to show what it can; `back`: it could not, and the release before takes its place again. */
+  phase: Type.Union([Type.Literal("trial"), Type.Literal("back")]),
+  version: text,
+  sha256: text,
+  /** Set once the service was started on it. */
+  switched_ms: Type.Optional(count),
+  /** How long the trial has lasted, without times in which the box was off, and how many times it was begun or gone on with. */
+  spent_ms: count,
+  runs: count,
+  baseline: Baseline,
+  /** In phase `back`. */
+  refusal: Type.Optional(ReleaseRefusal),
+});
 export type Trial = Static<typeof Trial>;
 
-/** Everything that the updater knows from one run to the next: `state.json`, for everybody to read. */
-export const UpdateState = Type.Object(
-  {
-    format: Type.Literal("lintel update 1"),
-    /** The ring of the box, the release that was confirmed last, and when the list was last read. */
-    ring: Type.Optional(count),
-    confirmed: Type.Optional(text),
-    looked_ms: Type.Optional(count),
-    /** A release that lies unpacked, and why it has not been tried yet. */
-    waiting: Type.Optional(Type.Object({ version: text, sha256: text, message: text }, closed)),
-    trial: Type.Optional(Trial),
-    /** The newest last. */
-    refusals: Type.Array(ReleaseRefusal, { maxItems: refusals_max }),
-  },
-  closed,
-);
+/** Everything that the updater knows from one run to the next: `state.json`, for everybody to read. An older updater that stands in leaves alone what a newer one has added. */
+export const UpdateState = Type.Object({
+  format: Type.Literal("lintel update 1"),
+  /** The ring of the box, the release that was confirmed last, and when the list was last read. */
+  ring: Type.Optional(count),
+  confirmed: Type.Optional(text),
+  looked_ms: Type.Optional(count),
+  /** A release that lies unpacked, and why it has not been tried yet. */
+  waiting: Type.Optional(Type.Object({ version: text, sha256: text, message: text }, closed)),
+  trial: Type.Optional(Trial),
+  /** The newest last. */
+  refusals: Type.Array(ReleaseRefusal, { maxItems: refusals_max }),
+});
 export type UpdateState = Static<typeof UpdateState>;
 
 /** The state in a directory of releases; an empty one where there is none that can be read. */

@@ -117,9 +117,18 @@ async function run(words: readonly string[]): Promise<string> {
   throw new CommandFailed(last || `${words[0]} ended with ${code}`, code === 1 && !/^unexpected/.test(last));
 }
 
-/** Runs a program to its end: its exit code, what it printed, and what it said on standard error. */
-async function ran(words: readonly string[]): Promise<{ code: number; out: string; said: string }> {
-  const child = Bun.spawn([...words], { cwd: "/", stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+/** Runs a program to its end, or for so long: its exit code, what it printed, and what it said on standard error. */
+export async function ran(
+  words: readonly string[],
+  { ms_max }: { ms_max?: number } = {},
+): Promise<{ code: number; out: string; said: string }> {
+  const child = Bun.spawn([...words], {
+    cwd: "/",
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    ...(ms_max !== undefined && { timeout: ms_max, killSignal: "SIGKILL" }),
+  });
   const [out, said, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, clockQuality } from "../../base/clock.ts";
+import { clockQuality } from "../../base/clock.ts";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
-import type { UpdateTarget } from "../../config/gateway-config.ts";
-import { downloadRelease, type ReleaseSource, readRepository, requireRoomFor } from "./release-repository.ts";
+import { downloadRelease, readRepository, requireRoomFor } from "./release-repository.ts";
+import { downloadsIn, Overruled, poll_ms, ReleaseTrial, type UpdaterOptions } from "./release-trial.ts";
 import {
   chooseRelease,
   type Link,
@@ -13,13 +12,11 @@ import {
   ownArchitecture,
   Refused,
   type Release,
-  type ReleaseFolder,
   releaseIn,
   removeOthers,
   setLink,
   unpack,
 } from "./releases.ts";
-import type { Judge } from "./trial-judge.ts";
 import {
   isRefused,
   readState,
@@ -28,26 +25,12 @@ import {
   withRefusal,
   writeState,
 } from "./update-state.ts";
-import { CommandFailed, type Service, type UpdatedData } from "./updated-home.ts";
-
-interface UpdaterOptions {
-  readonly target: UpdateTarget;
-  /** The release that this process is: the one that was confirmed, never a new one. */
-  readonly own: ReleaseFolder;
-  readonly source: ReleaseSource;
-  readonly service: Service;
-  readonly judge: Judge;
-  readonly data: UpdatedData;
-  /** Whether the gateway uploads to a central server. */
-  readonly uploads: boolean;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly pause: (ms: number) => Promise<void>;
-}
+import { CommandFailed } from "./updated-home.ts";
+import { dropProof } from "./updater-proof.ts";
 
 /** How a run of the updater ended, with a line for people. */
 export interface Updated {
-  readonly result: "newest" | "updated" | "went_back" | "refused" | "waiting" | "overruled";
+  readonly result: "newest" | "updated" | "went_back" | "refused" | "waiting" | "overruled" | "proved";
   readonly message: string;
 }
 
@@ -89,7 +72,7 @@ class UpdateRun {
 
   /** From the list of releases to the switch. */
   async begin(): Promise<Updated> {
-    const { own, source, target, clock, log } = this.#options;
+    const { own, source, target, proving, clock, log } = this.#options;
     await this.#requireConfirmed();
     this.#tidy();
     try {
@@ -102,10 +85,11 @@ class UpdateRun {
         };
       const releases = await readRepository(source, { directory: this.#directory, root: own.root });
       this.#keep({ looked_ms: clock.now().unix_ms, ring: target.ring, confirmed: own.version });
-      const release = chooseRelease(releases, {
+      const listed = proving ? releases.filter(({ version }) => version === own.version) : releases;
+      const release = chooseRelease(listed, {
         architecture: ownArchitecture,
         ring: target.ring,
-        version: own.version,
+        version: proving ? "0.0.0" : own.version,
         refused: (one) => isRefused(this.state, one),
       });
       if (release === undefined) {
@@ -114,6 +98,7 @@ class UpdateRun {
       }
       log.info(`there is ${release.version}, after ${own.version}`);
       await this.#obtain(release);
+      if (proving) return { result: "proved", message: `${release.version} was fetched and unpacked` };
       return await this.#tryOut(release);
     } catch (thrown) {
       if (!(thrown instanceof Refused)) throw thrown;
@@ -138,12 +123,15 @@ class UpdateRun {
   /** Downloads and unpacks a release, unless a run before has. */
   async #obtain(release: Release): Promise<void> {
     const folder = releaseIn(join(this.#directory, release.version));
-    const downloads = join(this.#directory, "download");
     if (folder !== undefined && this.state.waiting?.sha256 === release.sha256) return;
-    await requireRoomFor(this.#directory, release, this.#options.data.bytes);
-    const file = await downloadRelease(this.#options.source, release, downloads);
+    await this.#requireRoom(release);
+    const file = await downloadRelease(this.#options.source, release, this.#downloads);
     await unpack(this.#directory, file, release);
-    rmSync(downloads, { recursive: true, force: true });
+  }
+
+  async #requireRoom(release: Release): Promise<void> {
+    const { proving, data } = this.#options;
+    await requireRoomFor(this.#directory, release, proving ? undefined : data.bytes);
   }
 
   /** Switches to a release that lies here, once that disturbs nobody. */
@@ -184,7 +172,7 @@ class UpdateRun {
     } catch (thrown) {
       if (!(thrown instanceof Overruled)) throw thrown;
       this.#keep({ trial: undefined });
-      this.#tidy();
+      this.#endTrial();
       return { result: "overruled", message: `a package was installed during the trial of ${trial.version}` };
     }
   }
@@ -196,7 +184,9 @@ class UpdateRun {
     if (confirmed === undefined) throw new Overruled();
     if (confirmed === folder) return await this.#confirm(trial);
     if (trial.phase === "back") return await this.#goBack(trial);
-    const refusal = await this.#trial(trial, folder);
+    const keep = (kept: Trial) => this.#keep({ trial: kept });
+    const watched = new ReleaseTrial({ ...this.#options, token: this.#token, keep });
+    const refusal = await watched.run(trial, () => this.#switch(trial.version));
     if (refusal === undefined) return await this.#confirm(this.state.trial ?? trial);
     const back: Trial = { ...(this.state.trial ?? trial), phase: "back", refusal };
     this.#keep({ trial: back });
@@ -210,69 +200,6 @@ class UpdateRun {
     if (linkedFolder(this.#directory, other) !== undefined) return;
     rmSync(join(this.#directory, link), { force: true });
     throw new Overruled();
-  }
-
-  /** Starts the service on a new release, and watches it until it has shown everything: undefined then, or why it has to go. */
-  async #trial(begun: Trial, folder: string): Promise<NonNullable<Trial["refusal"]> | undefined> {
-    const { target, judge, service, clock, log } = this.#options;
-    const { trial_ms } = target;
-    const steady_ms = trial_ms / steady_part;
-    const refusal = (reason: "went_back" | "unfinished" | "disk", message: string) => {
-      const { version, sha256 } = begun;
-      return { version, sha256, reason, message, at_ms: clock.now().unix_ms, times: 1 };
-    };
-    let trial = { ...begun, runs: begun.runs + 1 };
-    if (trial.runs > runs_max)
-      return refusal("unfinished", `its trial was cut off ${runs_max} times, as by power cuts`);
-    this.#keep({ trial });
-    if (trial.switched_ms === undefined) {
-      if (releaseIn(folder) === undefined) return refusal("unfinished", "its folder is gone");
-      let fault: string | undefined;
-      try {
-        fault = await this.#switch(trial.version);
-        trial = { ...trial, switched_ms: clock.now().unix_ms };
-        if (fault === undefined) this.#keep({ trial });
-      } finally {
-        // Whatever went wrong, as with a full disk: the home is listened to.
-        await service.start();
-      }
-      if (fault !== undefined) return refusal("disk", fault);
-    }
-    const token = existsSync(this.#tokenPath) ? readFileSync(this.#tokenPath, "utf8") : "";
-    const began_ms = clock.now().monotonic_ms;
-    let kept_ms = began_ms;
-    let served_ms: number | undefined;
-    let upload: Upload | undefined;
-    for (;;) {
-      if (linkedFolder(this.#directory, "current") !== folder) throw new Overruled();
-      const now_ms = clock.now().monotonic_ms;
-      const spent_ms = Math.round(trial.spent_ms + now_ms - began_ms);
-      if (now_ms - kept_ms > steady_ms) {
-        kept_ms = now_ms;
-        this.#keep({ trial: { ...trial, spent_ms } });
-      }
-      const look = (thoroughly: boolean) =>
-        judge.look(trial.baseline, { since_ms: trial.switched_ms ?? 0, token, thoroughly });
-      let { fault, missing } = await look(false);
-      if (fault === undefined && missing.length === 0) served_ms ??= now_ms;
-      else served_ms = undefined;
-      const steady = served_ms !== undefined && now_ms - served_ms >= steady_ms;
-      if (steady && trial.baseline.uploads && !upload?.succeeded && now_ms >= (upload?.again_ms ?? 0))
-        upload = await this.#upload(folder, now_ms + steady_ms);
-      if (steady && (upload?.succeeded || !trial.baseline.uploads)) {
-        ({ fault, missing } = await look(true));
-        if (fault === undefined && missing.length === 0) return undefined;
-      }
-      if (fault !== undefined) return refusal("went_back", fault);
-      if (spent_ms >= trial_ms) {
-        if (missing.length > 0) return refusal("went_back", missing.join("; "));
-        return upload?.unreachable === false
-          ? refusal("went_back", `it cannot upload: ${upload.said}`)
-          : refusal("unfinished", upload === undefined ? "it served too late" : upload.said);
-      }
-      log.debug(missing.join("; "));
-      await this.#options.pause(Math.min(poll_ms, steady_ms / 2));
-    }
   }
 
   /** Stops the service, and has `current` lead to a new release: why it cannot, or undefined. A release that the link leads to may have run already. */
@@ -290,20 +217,16 @@ class UpdateRun {
     return undefined;
   }
 
-  async #upload(folder: string, again_ms: number): Promise<Upload> {
-    const fault = await this.#options.data.upload(join(folder, "lintel")).catch((thrown: unknown) => thrown);
-    if (fault === undefined) return { succeeded: true, unreachable: false, said: "", again_ms };
-    const unreachable = fault instanceof CommandFailed && fault.later;
-    return { succeeded: false, unreachable, said: messageOf(fault), again_ms };
-  }
-
   async #confirm(trial: Trial): Promise<Updated> {
     const { own, log } = this.#options;
     const folder = join(this.#directory, trial.version);
+    const before = linkedFolder(this.#directory, "confirmed");
+    // It stays, for its updater to stand in for a broken one.
+    if (before !== undefined && before !== folder) await setLink(this.#directory, "previous", before);
     await this.#lead("confirmed", trial.version);
     await this.#forgetToken(join(folder, "lintel"));
     this.#keep({ trial: undefined, confirmed: trial.version });
-    this.#tidy();
+    this.#endTrial();
     const message = `${trial.version} runs and is confirmed${own.version === trial.version ? "" : `, after ${own.version}`}`;
     log.info(message);
     return { result: "updated", message };
@@ -327,7 +250,7 @@ class UpdateRun {
     this.state = { ...this.state, trial: undefined };
     const { version, sha256 } = trial;
     const refused = this.#refuse({ version, sha256, reason: trial.refusal?.reason ?? "went_back", message });
-    this.#tidy();
+    this.#endTrial();
     return { result: "went_back", message: `back on ${own.version}: ${refused.message}` };
   }
 
@@ -364,16 +287,30 @@ class UpdateRun {
     const { waiting } = this.state;
     removeOthers(this.#directory, waiting && join(this.#directory, waiting.version));
     rmSync(this.#tokenPath, { force: true });
+    dropProof(this.#directory);
     this.#options.data.dropCopy();
   }
 
+  #endTrial(): void {
+    this.#tidy();
+    rmSync(this.#downloads, { recursive: true, force: true });
+  }
+
+  get #downloads(): string {
+    return downloadsIn(this.#directory);
+  }
+
   async #forgetToken(launcher: string): Promise<void> {
-    if (!existsSync(this.#tokenPath)) return;
-    const token = readFileSync(this.#tokenPath, "utf8");
+    const token = this.#token;
+    if (token === "") return;
     await this.#options.data
       .revokeToken(launcher, token)
       .catch((thrown: unknown) => this.#options.log.debug(messageOf(thrown)));
     rmSync(this.#tokenPath, { force: true });
+  }
+
+  get #token(): string {
+    return existsSync(this.#tokenPath) ? readFileSync(this.#tokenPath, "utf8") : "";
   }
 
   /** Of the token by which pages are compared: for root alone. That it is there tells lintel-update-resume.service of a trial. */
@@ -382,29 +319,11 @@ class UpdateRun {
   }
 }
 
-/** A package was installed in the middle of a trial: it has removed the links, and runs itself. */
-class Overruled extends Error {}
-
 function releaseNames(release: Refused["release"]): { version?: string; sha256?: string } {
   if (release === undefined) return {};
   const { version, sha256 } = release;
   return sha256 === undefined ? { version } : { version, sha256 };
 }
 
-/** The last upload by a new release. */
-interface Upload {
-  readonly succeeded: boolean;
-  /** It failed because central could not be asked, which is not the release's fault. */
-  readonly unreachable: boolean;
-  readonly said: string;
-  /** When to try again, monotonic. */
-  readonly again_ms: number;
-}
-
-/** A new release has to serve, with everything it should hear, for this part of its trial in one piece: 5 minutes of 4 hours. */
-const steady_part = 48;
-/** Times that a trial is gone on with after the power or the updater was cut off. */
-const runs_max = 6;
-const poll_ms = 5_000;
 /** For joining, uploads and radio windows to be over. */
 const quiet_ms_max = 2 * 60 * 60_000;

@@ -6,12 +6,15 @@ import {
   readFileSync,
   rmdirSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { day_ms } from "../../../src/base/time.ts";
 import { eventually } from "../../../testbed/front-door.ts";
-import { faults } from "../../../testbed/updates/release-faults.ts";
+import { breaksItsUpdaterWhenThere, faults } from "../../../testbed/updates/release-faults.ts";
 import { UpdatingBox } from "../../../testbed/updates/updating-box.ts";
 
 let box: UpdatingBox;
@@ -22,12 +25,14 @@ beforeEach(async () => {
 afterEach(() => box[Symbol.asyncDispose]());
 
 test("a box takes the newest release for its ring, keeps it once that has served for a while, and nothing of the ones before", async () => {
-  box.publish({ version: "0.2.0" });
+  const package_ = box.publish({ version: "0.2.0" });
   box.publish({ version: "0.3.0", ring: 5 });
   box.server.cutAfter_bytes = 400_000;
   expect(await box.update()).toMatchObject({ result: "updated" });
   // It went on with the download where the connection was cut.
   expect(box.server.ranges.slice(0, 3)).toEqual([0, 400_000, 800_000]);
+  // The new release's updater downloaded the end of its own package, and no more.
+  expect(box.server.ranges.at(-1)).toBe(statSync(package_).size - 1024);
   expect(box.link("confirmed")).toBe("0.2.0");
   await box.serving();
   expect(box.running()).toContain("releases/current");
@@ -36,6 +41,7 @@ test("a box takes the newest release for its ring, keeps it once that has served
     "confirmed",
     "current",
     "metadata",
+    "previous",
     "state.json",
     "update.lock",
   ]);
@@ -65,10 +71,49 @@ test("a release that does not start goes back by itself, is not tried again, and
   expect(await box.update()).toMatchObject({ result: "updated" });
 });
 
+test("a release that breaks its updater is not kept: it could bring no later one", async () => {
+  box.publish({ version: "0.2.0", fault: faults["breaks its updater"], short: true });
+  expect(await box.update()).toMatchObject({ result: "went_back" });
+  await box.serving();
+  expect(box.link("confirmed")).toContain("package");
+  expect((await box.status()).refusals[0].message).toStartWith("its updater ends with 7");
+  expect(readdirSync(box.releases)).not.toContain("proof");
+});
+
+test("where the updater of a confirmed release breaks, an older one stands in and brings the next release", async () => {
+  const broken = join(box.disk, "broken");
+  box.publish({ version: "0.2.0", fault: breaksItsUpdaterWhenThere(broken, 7), short: true });
+  expect(await box.update()).toMatchObject({ result: "updated" });
+  writeFileSync(broken, "");
+  // It is looked after as before: the confirmed release is the one that a worse one goes back to.
+  box.publish({ version: "0.3.0", fault: faults["does not start"], short: true });
+  expect(await box.update()).toMatchObject({ result: "went_back" });
+  await box.serving();
+  for (const link of ["current", "confirmed"] as const) expect(box.link(link)).toEndWith("/0.2.0");
+  box.publish({ version: "0.4.0", short: true });
+  expect(await box.update()).toMatchObject({ result: "updated" });
+  expect(box.link("confirmed")).toBe("0.4.0");
+  expect(box.link("previous")).toEndWith("/0.2.0");
+});
+
+test("an updater that ends as if all were well and looks for nothing for days is taken for broken", async () => {
+  const broken = join(box.disk, "broken");
+  box.publish({ version: "0.2.0", fault: breaksItsUpdaterWhenThere(broken, 0), short: true });
+  expect(await box.update()).toMatchObject({ result: "updated" });
+  writeFileSync(broken, "");
+  box.publish({ version: "0.3.0", short: true });
+  await expect(box.update()).rejects.toThrow("the updater has failed");
+  const days_ago = new Date(Date.now() - 4 * day_ms);
+  utimesSync(join(box.releases, "state.json"), days_ago, days_ago);
+  expect(await box.update()).toMatchObject({ result: "updated" });
+  expect(box.link("confirmed")).toBe("0.3.0");
+});
+
 /** Instants of an update, by what lies on the disk then. `scripts/trials update` tries any instant. */
 const instants: Readonly<Record<string, (box: UpdatingBox) => boolean>> = {
   switching: (box) => box.state().trial !== undefined,
   judging: (box) => box.state().trial?.switched_ms !== undefined,
+  "proving the updater": (box) => existsSync(join(box.releases, "proof/unpacking")),
 };
 
 describe("power that goes in the middle of", () => {
