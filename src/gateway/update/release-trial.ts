@@ -82,7 +82,12 @@ export class ReleaseTrial {
         keep({ ...trial, spent_ms });
       }
       const look = (thoroughly: boolean) =>
-        judge.look(trial.baseline, { since_ms: trial.switched_ms ?? 0, token, thoroughly });
+        judge.look(trial.baseline, {
+          since_ms: trial.switched_ms ?? 0,
+          listened_ms: spent_ms,
+          token,
+          thoroughly,
+        });
       let { fault, missing } = await look(false);
       if (fault === undefined && missing.length === 0) served_ms ??= now_ms;
       else served_ms = undefined;

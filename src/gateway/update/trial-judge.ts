@@ -80,7 +80,11 @@ export class Judge {
       if (records !== undefined) pages.push({ path, records });
     }
     return {
-      heard: heard.map(nameOf),
+      heard: [...Map.groupBy(heard, makeOf)].map(([name, items]) => ({
+        name,
+        items: items.map(nameOf),
+        silence_ms: Math.min(...items.map((item) => silence_max_ms(cadenceIn(item)))),
+      })),
       drivers: status.drivers.filter(({ state }) => state === "listening").map(({ name }) => name),
       pages,
       uploads,
@@ -90,12 +94,14 @@ export class Judge {
   /**
    * How a release on trial does. Pages are compared until they were the same once, and with `thoroughly` again.
    *
-   * @param since_ms readings count from here on
+   * @param at.since_ms readings count from here on
+   * @param at.listened_ms how long it has run since
    */
   async look(
     baseline: Baseline,
-    { since_ms, token, thoroughly }: { since_ms: number; token: string; thoroughly: boolean },
+    at: { since_ms: number; listened_ms: number; token: string; thoroughly: boolean },
   ): Promise<Looked> {
+    const { since_ms, listened_ms, token, thoroughly } = at;
     const { failed, restarts, serving } = await this.#service.state();
     if (failed) return { fault: "it does not start", missing: [] };
     if (restarts > 0) return { fault: "it ended, or fell silent, and had to be started again", missing: [] };
@@ -110,14 +116,15 @@ export class Judge {
     const silent = baseline.drivers.filter(
       (name) => !status.drivers.some((one) => one.name === name && one.state === "listening"),
     );
-    const expected = new Set(baseline.heard);
-    const isHeard = status.store.items.some(
-      (item) => expected.has(nameOf(item)) && (item.heard_ms ?? 0) >= since_ms,
-    );
+    const heard = new Set(status.store.items.filter((item) => (item.heard_ms ?? 0) >= since_ms).map(nameOf));
+    const unheard = baseline.heard.filter(({ items }) => !items.some((item) => heard.has(item)));
+    // One device may have died in these hours. Of two, one would have spoken.
+    const deafTo = unheard.find(({ items, silence_ms }) => items.length > 1 && listened_ms > silence_ms);
+    if (deafTo !== undefined) return { fault: `nothing was heard of ${deafTo.name}`, missing: [] };
     return {
       missing: [
         ...silent.map((name) => `the driver ${name} does not hear its device`),
-        ...(expected.size > 0 && !isHeard ? ["no device was heard that was heard before"] : []),
+        ...unheard.map(({ name }) => `nothing was heard of ${name}`),
         ...(unread === undefined ? [] : [`it does not answer ${unread}`]),
       ],
     };
@@ -192,6 +199,12 @@ function cadenceIn({ facts, expected_ms }: GatewayStatus["store"]["items"][numbe
 } {
   const told_ms = facts?.cadence_s === undefined ? expected_ms : facts.cadence_s * 1000;
   return told_ms === undefined ? {} : { expected_ms: told_ms };
+}
+
+/** Devices of one kind and model that one driver hears: a release may be deaf to these alone. */
+function makeOf({ record, listener }: GatewayStatus["store"]["items"][number]): string {
+  const words = [record.typename, record.modelname, listener && `by ${listener}`];
+  return words.filter((word) => word).join(" ");
 }
 
 function nameOf({ record }: GatewayStatus["store"]["items"][number]): string {

@@ -17,10 +17,20 @@ const count = Type.Integer({ minimum: 0 });
 /** A page as the release before served it: a path below the version of the interface, and a digest of each record. */
 const Page = Type.Object({ path: text, records: Type.Array(Type.String({ maxLength: 64 })) }, closed);
 
+/** Devices of one model that one driver hears. */
+const Makes = Type.Object({
+  /** For people: `wirelesssensors 3041 by zigbee`. */
+  name: text,
+  /** As `kind name`. */
+  items: Type.Array(text, { minItems: 1 }),
+  /** The one that is heard most often is silent for no longer, milliseconds. */
+  silence_ms: count,
+});
+
 /** Facts that held before the switch, and have to hold again. */
 export const Baseline = Type.Object({
-  /** Items that send within every trial even if nothing happens in the home, as `kind name`. */
-  heard: Type.Array(text),
+  /** Devices that send within every trial even if nothing happens in the home, by driver, kind and model. */
+  heard: Type.Array(Makes),
   /** Drivers that heard their device. */
   drivers: Type.Array(text),
   pages: Type.Array(Page),

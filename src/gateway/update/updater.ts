@@ -160,7 +160,7 @@ class UpdateRun {
     const { pages, heard } = baseline;
     const records = pages.reduce((sum, page) => sum + page.records.length, 0);
     log.info(
-      `switching from ${own.version} to ${version}: ${records} records on ${pages.length} pages and ${heard.length} devices are looked for again`,
+      `switching from ${own.version} to ${version}: ${records} records on ${pages.length} pages and devices of ${heard.length} models are looked for again`,
     );
     return this.goOn(trial);
   }

@@ -40,8 +40,8 @@ const baseline = async (trial_ms: number) => {
 };
 
 /** A sensor that tells its state each two hours joins. Answers its address. */
-async function join(): Promise<string> {
-  const { ieee } = (await stick.tell({ do: "add", model: "3041" })) as { ieee: string };
+async function join(model = "3041"): Promise<string> {
+  const { ieee } = (await stick.tell({ do: "add", model })) as { ieee: string };
   const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
   await pair.line();
   await stick.tell({ do: "join", ieee });
@@ -56,14 +56,37 @@ test("a device has to be heard again where its cadence fits into the trial, and 
   const before = await baseline(4 * hour_ms);
   expect(before.heard).toHaveLength(1);
   const since_ms = clock.now().unix_ms + 1;
-  const missing = async () => (await judge.look(before, { since_ms, token, thoroughly: false })).missing;
-  expect(await missing()).toEqual(["no device was heard that was heard before"]);
+  const at = { since_ms, listened_ms: 0, token, thoroughly: false };
+  const missing = async () => (await judge.look(before, at)).missing;
+  expect(await missing()).toEqual(["nothing was heard of wirelesssensors 3041 by zigbee"]);
   await stick.tell({ do: "notify", ieee, status: 0x21 });
   await eventually(async () => ((await missing()).length === 0 ? true : undefined), "it is heard");
   // In two hours it may say nothing; and one that was silent for longer than it should be will not speak now.
   expect((await baseline(2 * hour_ms)).heard).toEqual([]);
   later_ms = 4 * hour_ms;
   expect((await baseline(4 * hour_ms)).heard).toEqual([]);
+});
+
+test("deafness to one model is a fault once its busiest device should have spoken, whatever else is heard", async () => {
+  await join();
+  const quiet = await join();
+  const loud = await join("3045");
+  const before = await baseline(4 * hour_ms);
+  expect(before.heard.map(({ items }) => items.length).toSorted()).toEqual([1, 2]);
+  const since_ms = clock.now().unix_ms + 1;
+  const look = (listened_ms: number) =>
+    judge.look(before, { since_ms, listened_ms, token, thoroughly: false });
+  await stick.tell({ do: "notify", ieee: loud, status: 0x21 });
+  const silent = "nothing was heard of wirelesssensors 3041 by zigbee";
+  await eventually(async () => ((await look(0)).missing.length === 1 ? true : undefined), "one is heard");
+  expect(await look(2 * hour_ms)).toEqual({ missing: [silent] });
+  expect(await look(3 * hour_ms + 1)).toEqual({ fault: silent, missing: [] });
+  // One of them speaks for both: the battery of the other may be empty.
+  await stick.tell({ do: "notify", ieee: quiet, status: 0x21 });
+  await eventually(
+    async () => ((await look(4 * hour_ms)).missing.length === 0 ? true : undefined),
+    "the other model is heard",
+  );
 });
 
 test("the token goes to the gateway that is configured, and to nobody whom the control socket names instead", async () => {
@@ -99,7 +122,10 @@ test("the token goes to the gateway that is configured, and to nobody whom the c
       api: { hostname: "0.0.0.0", port: 8080 },
     });
     const page = { path: "/items?limit=1", records: ["x"] };
-    const looked = await careful.look({ ...before, pages: [page] }, { since_ms: 0, token, thoroughly: true });
+    const looked = await careful.look(
+      { ...before, pages: [page] },
+      { since_ms: 0, listened_ms: 0, token, thoroughly: true },
+    );
     expect(looked).toEqual({ missing: ["it does not answer on its control socket"] });
     const asking = careful.baseline({ token, uploads: false, trial_ms: hour_ms });
     expect(await asking.catch(String)).toContain("its configuration says otherwise");
