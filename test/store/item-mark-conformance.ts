@@ -93,6 +93,27 @@ export function marksOfItems(make: MakeCentral): void {
     expect(await told()).toEqual(["2 wirelesssensor_events"]);
   });
 
+  test("of an item change when its home is erased, and not those of another home", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 2 }));
+    for (const home of [1, 2]) {
+      const gateway = new SimulatedGateway(home, `home ${home}`).add(...events(home, 3));
+      await store.receive(gateway.all(), gateway.sender);
+      const states = [{ device: 0, listener: "zigbee", ...heard(0, 5) }];
+      await store.noteReport(gateway.report({ devices: [sensor(home)], to_note: 1, states }), gateway.sender);
+    }
+    const told = watched(store);
+    await told();
+    await store.erase({ target: { home: 1 }, id: "ab".repeat(16), at_ms: start_ms + day_ms });
+    const changed = await told();
+    expect(changed.filter((name) => name.startsWith("2"))).toEqual([]);
+    // What is gone altogether has no mark, or another.
+    const left = (await store.itemMarks("wirelesssensors", all)).find(({ record }) => record.itemid === 1);
+    for (const { series } of left?.series ?? []) expect(changed).toContain(`1 ${series}`);
+    if (left !== undefined) expect(changed).toEqual(expect.arrayContaining(["1 coverage", "1 device"]));
+  });
+
   test("of a subject and a home change with their lists, each with its own", async () => {
     await using made = await make();
     const { store } = made;
