@@ -120,7 +120,7 @@ async function writeFrom(
   const single = standard === undefined ? singleFile({ ...options, format }) : undefined;
   const answers = new Answering({ store, clock });
   const { epoch, items: overviews } = await store.overview();
-  const items = await inventory(answers, options.items, pseudonyms);
+  const { all, items } = await inventory(answers, options.items, pseudonyms);
   const counted = overviews.flatMap((item) => item.series);
   // Readings of all time: with a span it is the most there can be.
   const total = counted
@@ -143,8 +143,8 @@ async function writeFrom(
   const others = at === undefined ? "all" : "none";
   const readings = new StoreReadings({ store, span, zones, epochs, others });
   if (single !== undefined) {
-    const own = items.filter(({ typename }) => typename === seriesOf(single.series).kind);
-    pseudonyms?.order(own);
+    const unordered = items.filter(({ typename }) => typename === seriesOf(single.series).kind);
+    const own = pseudonyms?.order(unordered) ?? unordered;
     const rows = await writeSeries({ ...form, ...single, items: own, readings, zones, onRows });
     return { files: [{ file: fileOf(single.path, format), rows }] };
   }
@@ -152,7 +152,7 @@ async function writeFrom(
   const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
   const told = () => packageAt(readings, epochs, items, { series, names: options.items, pseudonyms });
   const written = await writePackage({
-    ...{ ...form, answers, readings, items, zones, origin, onStep, onRows },
+    ...{ ...form, answers, readings, items, inventory: all, zones, origin, onStep, onRows },
     at: epochs.length === 0 ? undefined : told,
   });
   for (const sentence of written.standard === undefined ? [] : absences(written.standard))

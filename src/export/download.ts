@@ -107,7 +107,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
     const here = await epochsHere(answers);
     const epochs = epochsAt(here, options.at, answers.url);
     held.bind({ at: options.at === undefined ? "" : atText(options.at) });
-    const items = await inventory(answers, options.items, options.pseudonyms);
+    const { all, items } = await inventory(answers, options.items, options.pseudonyms);
     const zones = await HomeZones.of(answers, { timezone, items });
     for (const warning of zones.warnings) options.onWarning(warning);
     const known = await HeldAnswers.of(answers, held);
@@ -119,6 +119,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       answers: known,
       readings: held,
       items,
+      inventory: all,
       zones,
       origin: originOf(answers.url, options),
       at:

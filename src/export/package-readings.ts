@@ -225,7 +225,7 @@ export function packageAt(
 }
 
 /**
- * Items of the inventory, of every kind.
+ * Items of the inventory, of every kind: all, and those that are asked for.
  *
  * @param pseudonyms learns who they are; by them items can be named too
  * @param names of those that are asked for; absent: all
@@ -235,25 +235,26 @@ export async function inventory(
   answers: InterfaceReader,
   names: readonly string[] | undefined,
   pseudonyms?: Pseudonyms | undefined,
-): Promise<Item[]> {
+): Promise<{ readonly all: Item[]; readonly items: Item[] }> {
   const paths = kindNames.map((kind) => `/inventory/${kind}`);
-  const items = (await gathered(answers, paths, Item)) as Item[];
-  pseudonyms?.learn(items);
+  const all = (await gathered(answers, paths, Item)) as Item[];
+  pseudonyms?.learn(all);
   const isNamed = ({ itemname }: Item, name: string) =>
     itemname === name || pseudonyms?.itemName(itemname) === name;
-  const unknown = names?.filter((name) => !items.some((item) => isNamed(item, name))) ?? [];
+  const unknown = names?.filter((name) => !all.some((item) => isNamed(item, name))) ?? [];
   if (unknown.length > 0)
     throw new OperatorError(
       `the inventory has no item ${unknown.join(", ")}`,
       `it has ${
-        items
+        all
           .slice(0, named_max)
           .map(({ itemname }) => itemname)
           .join(", ") || "none"
-      }${items.length > named_max ? ", …" : ""}`,
+      }${all.length > named_max ? ", …" : ""}`,
     );
   pseudonyms?.use();
-  return items.filter((item) => names?.some((name) => isNamed(item, name)) ?? true);
+  const items = all.filter((item) => names?.some((name) => isNamed(item, name)) ?? true);
+  return { all, items };
 }
 
 const named_max = 20;

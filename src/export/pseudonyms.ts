@@ -44,7 +44,7 @@ export class Pseudonyms {
   }
 
   /** Puts items into an order that tells nothing, and that is the same at a gateway and at central. */
-  order(items: Item[]): Item[] {
+  order(items: readonly Item[]): Item[] {
     const numbered = items.map((item) => ({ item, number: this.itemNumber(item.itemid) }));
     return numbered.sort((one, other) => one.number - other.number).map(({ item }) => item);
   }

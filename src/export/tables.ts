@@ -57,16 +57,30 @@ export const recordLists: readonly RecordList[] = [
  * @returns how many records; undefined, and no file, where the interface doesn't have the list
  */
 export async function writeList(
-  options: FileForm & { answers: InterfaceReader; list: RecordList; path: string },
+  options: FileForm & {
+    answers: InterfaceReader;
+    list: RecordList;
+    path: string;
+    /** Its records, where they have been read already. */
+    records?: readonly ListRecord[] | undefined;
+  },
 ): Promise<number | undefined> {
-  const { answers, list, format, stamp, pseudonyms } = options;
+  const { answers, list, format, stamp, pseudonyms, records } = options;
   async function* batches() {
-    for await (const records of recordsOf(answers, list))
-      yield records.map((record) => rowOf(list.schema, record));
+    for await (const page of records === undefined ? recordsOf(answers, list) : pagesIn(records))
+      yield page.map((record) => rowOf(list.schema, record));
   }
   const path = fileOf(options.path, format);
   return writeTable({ path, format, columns: columnsOfSchema(list.schema), stamp, pseudonyms }, batches());
 }
+
+/** The same records, a bounded number at once; an empty page where there are none. */
+function* pagesIn(records: readonly ListRecord[]): Generator<readonly ListRecord[]> {
+  for (let from = 0; from === 0 || from < records.length; from += page_max)
+    yield records.slice(from, from + page_max);
+}
+
+const page_max = 1_000;
 
 /** All records of a list, a page at a time; not even an empty page where there is no such list. */
 export async function* recordsOf(

@@ -228,5 +228,11 @@ describe("lintel export", () => {
       const files: { file: string }[] = JSON.parse(told.out).files;
       expect(files.map(({ file }) => basename(file)).toSorted()).toEqual(tables);
     }
+    // One series as a file by itself is that of the package, also without identifiers, where items stand in the order of their numbers.
+    const alone = ["--series", "wirelesssensor_events", "--format", "ndjson", "--output", "alone.ndjson"];
+    const { code } = await site.lintel("export", "--data", "data", ...alone, "--until", "2026-11-20");
+    expect(code).toBe(0);
+    const packaged = await read("exported-ndjson--no-identifiers", "wirelesssensor_events.ndjson");
+    expect(await read("alone.ndjson")).toBe(packaged);
   });
 });

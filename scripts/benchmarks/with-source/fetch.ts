@@ -99,7 +99,7 @@ async function centralOf(kept: Kept, homes: number): Promise<CentralServer> {
   if ("database" in central.place) {
     // PostgreSQL does it by itself within a minute; the servers of tests do not.
     const sql = postgres(central.place.database, { max: 1, onnotice: () => {} });
-    await sql`ANALYZE`;
+    await sql`VACUUM ANALYZE`;
     await sql.end();
   }
   return central;

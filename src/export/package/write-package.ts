@@ -55,6 +55,8 @@ export interface PackageOptions extends PackageForm {
   readonly answers: InterfaceReader;
   readonly readings: ReadingSource;
   readonly items: readonly Item[];
+  /** All items that there are. */
+  readonly inventory: readonly Item[];
   readonly zones: HomeZones;
   readonly origin: Origin;
   /** The readings that it has, once they are written; absent where the interface does not tell. */
@@ -92,7 +94,7 @@ export interface WrittenPackage {
  */
 export async function writePackage(options: PackageOptions): Promise<WrittenPackage> {
   const { directory, pseudonyms, onStep } = options;
-  const items = pseudonyms?.order([...options.items]) ?? options.items;
+  const items = pseudonyms?.order(options.items) ?? options.items;
   const files: Record<string, WrittenFile> = {};
   const absent: string[] = [];
   const keep = (name: string, file: WrittenFile | undefined) => {
@@ -102,7 +104,8 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
   const writing = options.writing ?? ((_name, _items, write) => written(write()));
   for (const list of recordLists) {
     onStep(list.name);
-    const write = () => writeList({ ...options, list, path: join(directory, list.name) });
+    const records = list.name === "items" ? options.inventory : undefined;
+    const write = () => writeList({ ...options, list, records, path: join(directory, list.name) });
     keep(list.name, await writing(list.name, items, write));
   }
   onStep(deviceList);

@@ -61,6 +61,12 @@ export function* erasedIn(home: number): Work<Erasure[]> {
   return yield* rowsOf(objects<Erasure>(text, home));
 }
 
+/** The same of every home of which something was erased. */
+export function* erasedByHome(): Work<Map<number, Erasure[]>> {
+  const text = `${erasuresText} WHERE from_ms < before_ms ORDER BY id, place`;
+  return Map.groupBy(yield* rowsOf(objects<Erasure>(text)), ({ home }) => home);
+}
+
 /** Counts readings that came of erased spans and were not kept; answers how many those are. */
 export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">, number>): Work<number> {
   for (const [{ id, place }, count] of refused)

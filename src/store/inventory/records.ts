@@ -256,14 +256,16 @@ export function* itemsOfKind(kind: Kind, window: ItemWindow): Work<Item[]> {
   return rows.map(({ record }) => JSON.parse(record));
 }
 
-/** The same with their keys. */
+/** The same with their keys. What is passed over is passed over in the index: whole records would be read for it. */
 export function itemRowsOfKind(
   kind: Kind,
   { skip, limit, homes }: ItemWindow,
 ): Work<{ readonly key: number; readonly record: string }[]> {
+  const ofKind = `FROM items WHERE typename = $1${stayedIn(homes, "$4")}`;
+  const first = `(SELECT itemid ${ofKind} ORDER BY itemid LIMIT 1 OFFSET $3)`;
   return rowsOf(
     objects(
-      `SELECT key, record FROM items WHERE typename = $1${stayedIn(homes, "$4")} ORDER BY itemid LIMIT $2 OFFSET $3`,
+      `SELECT key, record ${ofKind} AND itemid >= ${first} ORDER BY itemid LIMIT $2`,
       ...[kind, limit, skip],
       ...given(homes),
     ),

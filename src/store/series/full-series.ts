@@ -2,7 +2,7 @@ import { day_ms } from "../../base/time.ts";
 import { clockWord, type ReadingNumber } from "../../domain/reading.ts";
 import { type SeriesName, seriesOf, type Value } from "../../domain/series.ts";
 import { arrays, firstOf, objects, rowsOf, type Work } from "../database.ts";
-import { erasedIn } from "../inventory/erasing.ts";
+import { erasedByHome } from "../inventory/erasing.ts";
 import { type Homes, homeNumbers, ownHome } from "../inventory/homes.ts";
 import type {
   Arrivals,
@@ -30,9 +30,8 @@ import { type Between, joined as joinedTimes } from "./time-spans.ts";
 /** See `Store.heldEpochs`. To be read at one moment. `seen`: only of these homes; absent: of all. */
 export function* epochsOf(homes: Homes, seen: readonly number[] | undefined): Work<EpochOfHome[]> {
   const known = homes.one ? yield* ownEpochs(seen) : yield* sentEpochs(seen);
-  const found: EpochOfHome[] = [];
-  for (const { stored, ...epoch } of known) found.push({ ...epoch, erased: yield* erasedIn(stored) });
-  return found;
+  const erased = yield* erasedByHome();
+  return known.map(({ stored, ...epoch }) => ({ ...epoch, erased: erased.get(stored) ?? [] }));
 }
 
 /** Tells epoch and number of the readings of a home by their numbers here; undefined where nobody knows them. To be read at one moment. */
