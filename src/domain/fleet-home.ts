@@ -29,6 +29,8 @@ export interface FleetHome {
   readonly power_low: boolean | null;
   /** Whether the disk should be replaced by what it tells itself. */
   readonly disk_worn: boolean | null;
+  /** How often the gateway's service was started again on the day before its last report because it had ended by itself. */
+  readonly restarts: number | null;
   /** Days that differed at the last comparison. */
   readonly differing_days: number | null;
   /** The error of the last failed upload, or the reason why central cannot read the gateway now. */
@@ -99,6 +101,7 @@ export const fleetNeeds = {
   two_gateways: { alerttypeid: 90_002, title: "Two gateways" },
   data_differ: { alerttypeid: 90_003, title: "Data differ" },
   disk_nearly_full: { alerttypeid: 90_004, title: "Disk nearly full" },
+  crash_loop: { alerttypeid: 90_016, title: "Starts again and again" },
   power_low: { alerttypeid: 90_011, title: "Power supply too weak" },
   disk_worn: { alerttypeid: 90_012, title: "Disk worn" },
   gateway_hot: { alerttypeid: 90_013, title: "Gateway too hot" },

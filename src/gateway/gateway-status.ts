@@ -16,6 +16,7 @@ import {
   type GatewayReport,
   uncertain_times_reported_max,
 } from "../transfer/protocol.ts";
+import { restartsIn } from "./starts.ts";
 
 /** Status of a running gateway: the answer to `lintel status`. Times are unix milliseconds. */
 export interface GatewayStatus extends MachineFacts {
@@ -186,6 +187,7 @@ export async function describeGateway(options: {
     clock_synchronised: quality === clockQuality.synchronised,
     timezone,
     ...(options.upload_at ? { upload_due_in_ms: untilTimeOfDay_ms(options.upload_at, unix_ms) } : {}),
+    restarts: restartsIn(directory, unix_ms),
     last_seq,
     waiting,
     disk_free_bytes,

@@ -40,6 +40,7 @@ import { keepListening } from "./ingest/note-book.ts";
 import { Joining } from "./joining/joining.ts";
 import { SetupVisit } from "./joining/setup-visit.ts";
 import { sourceApp } from "./pulled-routes.ts";
+import { noteStart } from "./starts.ts";
 import { updateReportOf } from "./update/update-state.ts";
 
 /** A gateway at work. */
@@ -98,6 +99,7 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
   for (const driver of drivers)
     if (config.drivers.has(driver.name)) driver.check?.(config.drivers.get(driver.name) as never);
   const store = await openStore(options, started);
+  const noteStop = noteStart(config.data, clock);
   const parts = await listeningParts(options, store, started);
   const { attached, admission, joining, identities, lamp } = parts;
   const power = new PowerWatch(clock);
@@ -136,7 +138,10 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
     alive: async () => {
       await store.append([]).catch((error) => log.debug(messageOf(error)));
     },
-    stop: () => unwind(started, log),
+    stop: async () => {
+      await unwind(started, log);
+      noteStop();
+    },
   };
 }
 

@@ -105,6 +105,8 @@ export const GatewayReport = Type.Object(
     timezone: Word,
     /** Time until its timer starts the next upload; absent where its configuration names no time of day. */
     upload_due_in_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: upload_due_max_ms })),
+    /** How often its service was started again in the last day because it had ended by itself. */
+    restarts: Type.Optional(number),
     last_seq: seq,
     /** Readings on disk that wait for the time. */
     waiting: number,

@@ -75,6 +75,7 @@ test.each([
   ["a clock a year ahead", { now_ms: start_ms + 365 * 24 * hour_ms }, {}, 0, "clock_wrong"],
   ["a clock two minutes behind", { now_ms: start_ms - 120_000 }, {}, 0, "clock_wrong"],
   ["a disk that is nearly full", { disk_free_bytes: 100e6 }, {}, 0, "disk_nearly_full"],
+  ["a gateway that crashes every six minutes", { restarts: 240 }, {}, 0, "crash_loop"],
   ["a weak power supply", { machine: { power_low: true } }, {}, 0, "power_low"],
   [
     "one that was weak yesterday",

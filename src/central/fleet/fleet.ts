@@ -95,6 +95,7 @@ function fleetHome(gateway: Expected, { items, doubtful, strays, erased }: Heard
     clock_offset_ms: theirs_ms === undefined || reported_ms === undefined ? null : theirs_ms - reported_ms,
     disk_free_bytes: report.disk_free_bytes ?? null,
     ...machineOf(report),
+    restarts: report.restarts ?? null,
     differing_days: report.differing_days ?? null,
     failure: report.failure ?? null,
     items,
@@ -172,6 +173,11 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): FleetNeed[] {
     need("data_differ", `Central holds readings of home ${home.homeid} that its gateway has lost`);
   if (home.disk_free_bytes !== null && home.disk_free_bytes < disk_low_bytes)
     need("disk_nearly_full", `The disk of the gateway of home ${home.homeid} is nearly full`);
+  if ((home.restarts ?? 0) >= restarts_min)
+    need(
+      "crash_loop",
+      `The gateway of home ${home.homeid} ends by itself and starts again: sudo lintel report-fault there, and send the file to the developers`,
+    );
   if (home.power_low) need("power_low", `The power supply of the gateway of home ${home.homeid} is too weak`);
   if (home.disk_worn) need("disk_worn", `The disk of the gateway of home ${home.homeid} is nearly worn out`);
   if (isHot({ temperature_c: home.temperature_c ?? undefined }))
@@ -229,6 +235,8 @@ export const upload_grace_ms = 4 * hour_ms;
 /** A gateway that is set up today uploads in the night to come. */
 const unheard_max_ms = 25 * hour_ms;
 const clock_off_max_ms = 60_000;
+/** In a day: once may be a device's fault. */
+const restarts_min = 3;
 
 /** Erasures at central, and who lives where, as far as gateways say that they have erased somebody. */
 export interface Erased {

@@ -108,6 +108,7 @@ const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
   }),
   data_differ: () => ({ text: "central holds readings that the gateway has lost" }),
   disk_nearly_full: () => ({ text: "the disk of the gateway is nearly full" }),
+  crash_loop: ({ restarts }) => ({ text: `the gateway ends by itself: ${restarts} times in a day` }),
   power_low: () => ({ text: "the power supply of the gateway is too weak" }),
   disk_worn: () => ({ text: "the memory card of the gateway is nearly worn out" }),
   gateway_hot: ({ temperature_c }) => ({
