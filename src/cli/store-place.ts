@@ -97,7 +97,7 @@ export function dataDirectory(options: StoreOptions): string {
   if (file === undefined) {
     throw new OperatorError(
       `no store is named, and there is no ${defaultConfigFiles.join(" or ")}`,
-      "give --config FILE or --data DIR",
+      "set this box up with sudo lintel setup, or give --config FILE or --data DIR",
     );
   }
   return loadParts(file, "data").data;

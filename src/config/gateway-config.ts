@@ -106,7 +106,7 @@ function updateTargetOf(section: Static<typeof updateSection>, directory: string
 }
 
 /** Whether a text is the address of a folder of releases, over HTTP. */
-function isManifestAddress(text: string): boolean {
+export function isManifestAddress(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && `${url.search}${url.hash}${url.username}` === "";
 }

@@ -34,7 +34,7 @@ export function readDocument(file: string, { name, option, checks }: DocumentKin
       absent ? `there is no ${name} file ${file}` : `cannot read the ${name} ${file} (${messageOf(error)})`,
       absent
         ? `create it or name another with ${option} FILE`
-        : `make it a file that this user may read, or name another with ${option} FILE`,
+        : `run this as a user who may read it (for the gateway's: sudo -u lintel lintel …), or name another with ${option} FILE`,
       { cause: error },
     );
   }
@@ -42,6 +42,14 @@ export function readDocument(file: string, { name, option, checks }: DocumentKin
     return { file, checks, lineOf: lineFinder(text), values: parse(text) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
+    const line = text.split("\n")[error.line - 1] ?? "";
+    const [curly] = /[\u201c-\u201f\u2018-\u201b]/.exec(line) ?? [];
+    if (curly !== undefined)
+      throw new OperatorError(
+        `${file} line ${error.line} has the curly quote ${curly}, which an editor for letters puts in`,
+        'write the straight one, ", in its place',
+        { cause: error },
+      );
     const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document:\s*/, "");
     throw new OperatorError(
       `${file} line ${error.line}, column ${error.column} is not valid TOML (${reason})`,

@@ -139,6 +139,18 @@ describe.skipIf(process.getuid?.() !== 0)("a data directory that this user may n
       expect(closed?.remedy).toBe("run this as its owner: sudo -u '#1' lintel doctor");
   });
 
+  test("is made by the remedy of lintel backup too, on a stick that is root's", async () => {
+    const [data, stick] = [join(plain.directory, "its"), join(plain.directory, "stick")];
+    mkdirSync(stick);
+    await site.answer("token", "create", "test", "--new", "--json", "--data", data);
+    Bun.spawnSync(["chown", "-R", "65534:65534", data]);
+    const backup = () => plain.lintel("backup", join(stick, "lintel"), "--data", data);
+    const { code, said } = await backup();
+    expect([code, said]).toEqual([2, expect.stringContaining(`nobody may not write ${stick}/lintel: sudo`)]);
+    remedied(/sudo install .*?(?= makes it)/.exec(said)?.[0] ?? "");
+    expect((await backup()).code).toBe(0);
+  });
+
   test("is no fault before setup, where systemd makes it", async () => {
     expect(await faults("/var/lib/lintel")).toEqual([]);
   });

@@ -90,6 +90,24 @@ test("every fault of the file is said at once, each on a line of its own, and no
   ]);
 });
 
+test("quotes of an editor for letters are named, with the line and what to write", async () => {
+  const { code, said } = await setup("[home]\nid = 12\ntimezone = \u201cEurope/Berlin\u201d\n");
+  expect([code, said]).toEqual([
+    2,
+    `lintel: ${file} line 3 has the curly quote \u201c, which an editor for letters puts in: write the straight one, ", in its place\n`,
+  ]);
+});
+
+test("status before set-up says to set the box up", async () => {
+  mkdirSync(etc);
+  writeFileSync(join(etc, "lintel.toml"), `data = "${site.data}"\n`);
+  const { code, said } = await site.lintel("status", "--config", join(etc, "lintel.toml"));
+  expect([code, said]).toEqual([
+    2,
+    `lintel: there is no Lintel database in ${site.data}: name the data directory of a server with --data DIR; if this box is not set up yet, run sudo lintel setup\n`,
+  ]);
+});
+
 test("an upload without a token is a fault", async () => {
   const { code, said } = await setup(`${home()}[upload]\nurl = "http://127.0.0.1:1"\n`);
   expect(code).toBe(2);

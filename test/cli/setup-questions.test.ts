@@ -82,9 +82,12 @@ test("a terminal is asked for all that is needed, again where an answer is of no
     ["The token", "nobody.knows-it"],
     ["refuses the token", origin],
     ["The token", made.token],
-    ["central takes it", "yes"],
+    ["central takes it", "the folder"],
+    ["an address such as", `${origin}/releases`],
+    ["Write", "yes"],
   );
   expect([code, shown.includes(made.token)]).toEqual([0, false]);
+  expect(shown).toContain("Ask whoever runs central for the fingerprint that lintel status shows there");
   expect(parse(readFileSync(config, "utf8"))).toEqual({
     data: "/var/lib/lintel",
     home: { id: 12, timezone: "Europe/Berlin" },
@@ -95,6 +98,7 @@ test("a terminal is asked for all that is needed, again where an answer is of no
       token_file: join(site.directory, "etc/upload-token"),
       certificate: join(site.directory, "etc/central.pem"),
     },
+    update: { manifest: `${origin}/releases` },
   });
   expect(readFileSync(join(site.directory, "etc/upload-token"), "utf8").trim()).toBe(made.token);
 });
@@ -105,6 +109,7 @@ test("a box that is set up is asked about first, with what it has as the usual a
     ["time zone", ""],
     ["Zigbee stick", "none"],
     ["Central's address", "none"],
+    ["programme's releases", ""],
   ];
   const no = await answered(...first, ["Write", "no"]);
   expect([no.code, existsSync(config)]).toEqual([0, false]);
@@ -133,6 +138,7 @@ test("a token that is typed as soon as its question is there is not shown, howev
     ["Central's address", "https://127.0.0.1:1"],
     ["The token", "nobody.knows-it"],
     ["Keep it untried", "yes"],
+    ["programme's releases", ""],
     ["Write", "no"],
   );
   expect([code, shown.includes("nobody.knows-it")]).toEqual([0, false]);
@@ -157,6 +163,7 @@ test("settings of a line stay with the stick that has them", async () => {
       ["Zigbee stick", port],
       ["Its type", ""],
       ["Central's address", "none"],
+      ["programme's releases", ""],
       ["Write", "yes"],
     );
     return parse(readFileSync(config, "utf8"))["zigbee"];

@@ -23,7 +23,11 @@ export const printed = {
   installCentral: ["README.md", "A field engineer or central operator", "sudo apt install"],
   centralByHand: ["README.md", "A field engineer or central operator", "lintel central --data "],
   centralOnPostgres: ["README.md", "A field engineer or central operator", "lintel central --database"],
-  centralToken: ["README.md", "A field engineer or central operator", "lintel token create"],
+  centralToken: [
+    "README.md",
+    "A field engineer or central operator",
+    "sudo -u lintel-central lintel token create",
+  ],
   certificate: ["README.md", "A researcher on the home network", "openssl s_client"],
   ask: ["README.md", "A researcher on the home network", "curl -H"],
   fetch: ["README.md", "A researcher on the home network", "lintel fetch"],

@@ -167,7 +167,7 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): FleetNeed[] {
   if (home.rivals.length > 0)
     need(
       "two_gateways",
-      `${home.rivals.length + 1} gateways upload for home ${home.homeid}: one of them has the wrong token`,
+      `${home.rivals.length + 1} gateways upload for home ${home.homeid}: one of them has the token of another home, or a copy of the other's card`,
     );
   if ((home.differing_days ?? 0) > 0)
     need("data_differ", `Central holds readings of home ${home.homeid} that its gateway has lost`);

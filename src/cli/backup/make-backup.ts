@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { parse } from "smol-toml";
 import type { Clock } from "../../base/clock.ts";
 import { syncToDisk, writeDurably } from "../../base/disk/safe-files.ts";
+import { makeDirectory, serviceUser, userName } from "../../base/disk/users.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
 import { holdsDatabase, syncTree } from "../../store/sqlite/data-directory.ts";
@@ -108,6 +109,12 @@ async function prepareTarget(into: string, bytes: number): Promise<void> {
     mkdirSync(into, { recursive: true, mode: 0o700 });
     await requireSpace(into, bytes);
   } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === "EACCES" || code === "EPERM")
+      throw new OperatorError(
+        `${userName()} may not write ${into}`,
+        `${makeDirectory(into)} makes it, then run this again (a stick with FAT has no owners: mount it with -o uid=${serviceUser()})`,
+      );
     throw storeFault(thrown, into);
   }
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { freeBytes, nearestExisting, onReadOnlyDisk, readOnlyDisk } from "../../base/disk/disk-fault.ts";
-import { readIfThere } from "../../base/disk/safe-files.ts";
+import { makeDirectory, serviceUser, userName } from "../../base/disk/users.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { machineHealth } from "../../base/machine-health.ts";
 import { plainJson, shortLine } from "../../base/text.ts";
@@ -44,7 +44,7 @@ function missingDirectory(directory: string, above: string): Finding {
     return fault(`${userName()} may not look into the directory ${above}`, asOwnerOf(above));
   return fault(
     `data directory ${directory} does not exist, and ${userName()} may not make it in ${above}`,
-    `sudo install -d -o ${runner()} -m 700 '${directory}'`,
+    makeDirectory(directory),
   );
 }
 
@@ -53,11 +53,8 @@ function closedDirectory(directory: string): Finding {
   const what = `data directory ${directory} may not be written by ${userName()}`;
   if (statSync(directory).uid !== 0) return fault(what, asOwnerOf(directory));
   return directory === service_directory
-    ? fault(what, `sudo chown -R ${runner()}: ${directory}`)
-    : fault(
-        what,
-        `sudo install -d -o ${runner()} -m 700 '${join(directory, "lintel")}' and set data to that in the configuration`,
-      );
+    ? fault(what, `sudo chown -R ${serviceUser()}: ${directory}`)
+    : fault(what, `${makeDirectory(join(directory, "lintel"))}, and set data to that in the configuration`);
 }
 
 function isOpen(directory: string, mode: number): boolean {
@@ -71,17 +68,6 @@ function isOpen(directory: string, mode: number): boolean {
 
 function asOwnerOf(directory: string): string {
   return `run this as its owner: sudo -u '#${statSync(directory).uid}' lintel doctor`;
-}
-
-/** The user that the gateway is to run as: the service's where the package has made it, or who runs this. */
-function runner(): string {
-  return /^lintel:/m.test(readIfThere("/etc/passwd") ?? "") ? "lintel" : userName();
-}
-
-/** Name of the user who runs this, or their number. */
-function userName(): string {
-  const uid = process.getuid?.() ?? 0;
-  return new RegExp(`^([^:]+):[^:]*:${uid}:`, "m").exec(readIfThere("/etc/passwd") ?? "")?.[1] ?? `${uid}`;
 }
 
 function notYet(directory: string): string {

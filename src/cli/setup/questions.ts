@@ -9,7 +9,7 @@ import { messageOf, OperatorError } from "../../base/errors.ts";
 import { decodingBounds } from "../../base/json-decoder.ts";
 import { day_ms } from "../../base/time.ts";
 import { isTimezone, machineTimezone } from "../../base/timezone.ts";
-import { default_bytes_per_s, isPort } from "../../config/gateway-config.ts";
+import { default_bytes_per_s, isManifestAddress, isPort } from "../../config/gateway-config.ts";
 import { isServerAddress, isToken } from "../../config/server-access.ts";
 import { timezoneExpected } from "../../domain/records/record-field.ts";
 import { CentralClient } from "../../transfer/central-client.ts";
@@ -46,9 +46,16 @@ export async function askForAll(conversation: Conversation): Promise<Wanted> {
   );
   const drivers = await askForPorts(conversation);
   const { upload, token, certificate } = await askForCentral(conversation, id);
-  const { upload: _, ...kept } = before;
+  const update = await askForUpdates(conversation);
+  const { upload: _, update: __, ...kept } = before;
   const others = Object.fromEntries(Object.entries(kept).filter(([name]) => !asked.has(name)));
-  const given = { ...others, home: { ...home, id, timezone }, ...drivers, ...(upload && { upload }) };
+  const given = {
+    ...others,
+    home: { ...home, id, timezone },
+    ...drivers,
+    ...(upload && { upload }),
+    ...update,
+  };
   const values = withDefaults(
     given,
     certificate === undefined ? {} : { upload_certificate: certificate },
@@ -92,6 +99,22 @@ async function askForPorts({ asker, terminal, ports, before }: Conversation): Pr
     if (driver !== "none") sections[driver] = { ...tableIn(before, driver), port: port.path };
   }
   return sections;
+}
+
+/** The folder of releases that the box installs by itself, where it shall. */
+async function askForUpdates({ asker, before }: Conversation): Promise<TomlValues> {
+  const old = tableIn(before, "update");
+  const manifest = await asker.ask(
+    "The address of your programme's releases, for updates by night, or none",
+    (text) => {
+      if (text === "none") return undefined;
+      return isManifestAddress(text)
+        ? text
+        : { why: 'an address such as "https://central.example/releases", or none' };
+    },
+    { usual: old["manifest"]?.toString() ?? "none" },
+  );
+  return manifest === undefined ? {} : { update: { ...old, manifest } };
 }
 
 interface CentralAnswer {
@@ -148,7 +171,7 @@ async function askToTrust(
   if (shown === undefined) return undefined;
   terminal.print(`  Its SHA-256 fingerprint is ${shown.fingerprint256}`);
   const same = await asker.yes(
-    "Does lintel status at central show the same one? It is then trusted, and no other",
+    "Ask whoever runs central for the fingerprint that lintel status shows there. Is it the same one? It is then trusted, and no other",
     "no",
   );
   return same ? shown.toString() : undefined;

@@ -74,7 +74,7 @@ export async function openBeside<Opened>(
     if (!options.create) {
       throw new OperatorError(
         `there is no Lintel database in ${directory}`,
-        "start `lintel run` (or `lintel central`) once, or name the data directory of the running one",
+        "name the data directory of a server with --data DIR; if this box is not set up yet, run sudo lintel setup",
       );
     }
     prepareDirectory(directory);

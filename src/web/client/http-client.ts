@@ -214,7 +214,7 @@ export class HttpClient {
       const failure = `it answers ${status}${toldIn(outcome).message}`;
       return { failure, answered: status, retry_ms };
     }
-    throw this.#refusal(outcome, url);
+    throw this.#refusal(outcome);
   }
 
   /** The waits that may still follow the one after so many failures. */
@@ -241,7 +241,7 @@ export class HttpClient {
     );
   }
 
-  #refusal(answer: Answered, url: URL): OperatorError {
+  #refusal(answer: Answered): OperatorError {
     const { status, headers } = answer;
     const { wording } = this.#options;
     const { message, remedy } = toldIn(answer);
@@ -254,7 +254,7 @@ export class HttpClient {
       );
     if (status === 404 || status === 405)
       return new OperatorError(
-        `${url.origin}${url.pathname} is answered ${status}: no ${wording.kind.replace(/^an? /, "")} is there`,
+        `${this.title} is not ${wording.kind} (it answers ${status})`,
         `check ${wording.url_setting}: it is the address without a version, such as ${wording.url_example}`,
       );
     return new OperatorError(

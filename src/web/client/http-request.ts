@@ -157,7 +157,7 @@ export async function requestOnce(request: HttpRequest, options: RequestOptions)
     const code = codeOf(thrown);
     if (code === "ResponseHeadersTooLarge") throw headersTooLarge(url, options.wording);
     throwCertificateFault(code, messageOf(thrown), url, options.wording);
-    return { failure: timeouts.exhausted ?? plainWords[code] ?? messageOf(thrown) };
+    return { failure: timeouts.exhausted ?? plainWords[code] ?? withoutAddress(messageOf(thrown), url) };
   } finally {
     timeouts.end();
   }
@@ -233,7 +233,7 @@ async function bodyOf(
     if (!(thrown instanceof DecodingFault) || thrown.kind === "malformed") throw thrown;
     if (thrown.kind !== "coding") throw tooLarge(response, options);
     throw new OperatorError(
-      `the answer to ${response.url} ${thrown.message}`,
+      `the answer of ${new URL(response.url).host} ${thrown.message}`,
       `check proxies between this machine and ${wording.name}`,
     );
   }
@@ -268,15 +268,15 @@ async function readWithin(
 
 function tooLarge({ url }: Response, { answer_bytes_max, wording }: RequestOptions): OperatorError {
   return new OperatorError(
-    `the answer to ${url} has more than ${answer_bytes_max} bytes`,
+    `the answer of ${new URL(url).host} has more than ${answer_bytes_max} bytes`,
     `check that ${wording.url_setting} is the address of ${wording.kind}`,
   );
 }
 
 /** Bun reads at most 16 KiB of them. */
-function headersTooLarge({ origin, pathname }: URL, { kind, url_setting }: Wording): OperatorError {
+function headersTooLarge({ host }: URL, { kind, url_setting }: Wording): OperatorError {
   return new OperatorError(
-    `the answer to ${origin}${pathname} has more headers than are read`,
+    `the answer of ${host} has more headers than are read`,
     `check that ${url_setting} is the address of ${kind}`,
   );
 }
@@ -286,6 +286,11 @@ function throwCertificateFault(code: string, message: string, { host }: URL, wor
   if (fault === undefined) return;
   const { Fault = OperatorError, what, remedy } = fault;
   throw new Fault(`${host} ${what} (${code || message})`, remedy(wording));
+}
+
+/** A reason for people: paths of the interface say nothing to them. */
+function withoutAddress(message: string, url: URL): string {
+  return message.replaceAll(url.href, url.host);
 }
 
 function codeOf(thrown: unknown): string {

@@ -65,7 +65,10 @@ test("what asking again cannot mend is said in one line with what to do", async 
       Response.json({ code: 40103, message: "The access token is invalid" }, { status: 401 }),
       "refuses the token: The access token is invalid (code 40103): make one at central with lintel token create NAME --scope sync --home ID",
     ],
-    [new Response("<html>", { status: 404 }), "no Lintel central server is there: check [upload] url"],
+    [
+      new Response("<html>", { status: 404 }),
+      "is not a Lintel central server (it answers 404): check [upload] url",
+    ],
     [
       Response.redirect("http://192.0.2.1/login"),
       "sends this gateway elsewhere (302, http://192.0.2.1/login)",

@@ -136,7 +136,7 @@ test("what a person has to correct is one line and exit 2, and nothing has chang
     [["--config", home.config, "--url", "ftp://central"], "ftp://central is not the address of a server"],
     [
       ["--config", home.config, "--url", `${url}/v0.9`],
-      "no Lintel central server is there: check [upload] url",
+      "is not a Lintel central server (it answers 404): check [upload] url",
     ],
     [["--config", home.config, "--bytes-per-second", "1"], "It must be a whole number from 1000"],
   ];

@@ -104,7 +104,7 @@ const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
     };
   },
   two_gateways: ({ rivals }) => ({
-    text: `${rivals.length + 1} gateways upload for this home: one of them has the token of another home`,
+    text: `${rivals.length + 1} gateways upload for this home: one of them has the token of another home, or a copy of the other's card`,
   }),
   data_differ: () => ({ text: "central holds readings that the gateway has lost" }),
   disk_nearly_full: () => ({ text: "the disk of the gateway is nearly full" }),
