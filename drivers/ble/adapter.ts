@@ -118,15 +118,10 @@ export class AdapterLine implements SerialLine {
   }
 
   async #receive(onData: (chunk: Uint8Array) => void): Promise<void> {
-    try {
-      for (;;) {
-        const { value, done } = await this.#reader.read();
-        if (done || this.#fd === undefined) break;
-        onData(value);
-      }
-    } catch {
-      // An adapter that is unplugged fails its socket, with whatever errno.
-    }
+    // An adapter that is unplugged fails its socket, with whatever errno.
+    const next = () => this.#reader.read().catch(() => ({ done: true, value: undefined }) as const);
+    for (let { value, done } = await next(); !done && this.#fd !== undefined; { value, done } = await next())
+      if (value !== undefined) onData(value);
     this.#end(adapterFault(this.#port, "EPIPE"));
   }
 }
@@ -135,7 +130,7 @@ export class AdapterLine implements SerialLine {
 function switchOff(fd: number, port: string, number: number): void {
   const inUse = kernelAdapters().some(({ name, connections }) => name === port && connections > 0);
   const failed = inUse || libc().ioctl(fd, hci_device_down, number) === -1;
-  if (failed) throw adapterFault(port, inUse ? "EBUSY" : errnoName());
+  if (failed) throw adapterFault(port, inUse ? "connected" : errnoName());
 }
 
 function hciSocket(port: string): number {
@@ -153,7 +148,7 @@ function bindTo(fd: number, number: number): string | undefined {
   return libc().bind(fd, ptr(address.buffer), address_bytes) === -1 ? errnoName() : undefined;
 }
 
-/** One line about an adapter, by the name of errno. */
+/** One line about an adapter, by the name of errno, or `connected`. */
 export function adapterFault(port: string, code: string): OperatorError {
   const [what, remedy] = faults[code] ?? [
     `the kernel cannot start it (${code})`,
@@ -177,7 +172,12 @@ const faults: Readonly<Record<string, readonly [what: string, remedy: string]>> 
     "this service may not use Bluetooth, or the kernel has none",
     "run `sudo lintel setup` again, which gives the service this right, or `sudo modprobe bluetooth`",
   ],
+  // While the kernel loads its firmware, which ends by itself.
   EBUSY: [
+    "another program or the kernel is just starting it",
+    "it is tried again by itself; if this lasts, `sudo systemctl disable --now bluetooth`",
+  ],
+  connected: [
     "another program is connected through it, such as bluetoothd to a loudspeaker",
     "disconnect that device, or stop the program: `sudo systemctl disable --now bluetooth`",
   ],

@@ -7,7 +7,7 @@ import { ControlClient } from "../gateway/control-client.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { type CheckResult, type Finding, fault, fine, note, type Surroundings } from "./doctor/finding.ts";
-import { checkDrivers, checkPins, checkPorts } from "./doctor/hardware-checks.ts";
+import { checkAdapters, checkDrivers, checkPins, checkPorts } from "./doctor/hardware-checks.ts";
 import {
   checkLastUpload,
   checkListen,
@@ -39,6 +39,7 @@ const checks: readonly Check[] = [
   checkClock,
   checkDrivers,
   checkPorts,
+  checkAdapters,
   checkPins,
   checkListen,
   checkTls,

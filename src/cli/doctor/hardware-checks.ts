@@ -71,6 +71,14 @@ async function checkAddress(name: string, port: string, clock: Clock): Promise<F
   );
 }
 
+/** Bluetooth adapters that the kernel has and Lintel does not use. */
+export function checkAdapters({ config }: Surroundings): CheckResult {
+  const { port: used } = (config?.drivers.get("ble") ?? {}) as { port?: unknown };
+  return adapterPorts()
+    .filter(({ path }) => path !== used)
+    .map((port) => note(`${portText(port)}: not used; with port = "${port.path}" in [ble] it is`));
+}
+
 /** An adapter of the kernel can be opened by the gateway alone, so only what /sys says is checked. */
 function checkAdapter(port: string): Finding {
   const ports = adapterPorts();
@@ -80,7 +88,7 @@ function checkAdapter(port: string): Finding {
     return fault(`[ble] there is no ${port}`, `plug it in, or set port to what is there (${seen})`);
   }
   const { title, off, connections } = found;
-  const code = off === undefined ? (connections > 0 ? "EBUSY" : undefined) : "ERFKILL";
+  const code = off === undefined ? (connections > 0 ? "connected" : undefined) : "ERFKILL";
   if (code === undefined) return fine(`[ble] ${port} is there: ${title}`);
   const { what, remedy } = adapterFault(port, code);
   return fault(`[ble] ${what}`, remedy);
