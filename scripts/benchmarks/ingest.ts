@@ -10,8 +10,9 @@
 import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
 import { eventually } from "../../testbed/front-door.ts";
 import { optionsOf } from "../program-options.ts";
+import { peakOf, processorOf, residentOf } from "./api/process-usage.ts";
 import { Report } from "./api/report.ts";
-import { StickHome, usage } from "./stick/home.ts";
+import { StickHome } from "./stick/home.ts";
 
 const { seconds, rate } = optionsOf("./scripts/bench ingest [--seconds 60] [--rate 1000]", {
   seconds: 60,
@@ -38,21 +39,21 @@ process.exit(report.end());
 async function measure({ gateway, sensors }: StickHome): Promise<number> {
   console.log(`${sensor_count} sensors on a pty; ${rate} notifications a second for ${seconds} s`);
   const { pid } = gateway.process;
-  const before = usage(pid);
+  const before_s = processorOf(pid);
   const started_ms = performance.now();
   const sent = await flood(sensors);
   const differing = await compare(sent);
   const took_s = (performance.now() - started_ms) / 1000;
-  const after = usage(pid);
+  const after_s = processorOf(pid);
   const total = sent.reduce((sum, count) => sum + count, 0);
-  const cpu = ((after.cpu_s - before.cpu_s) / took_s) * 100;
+  const cpu = ((after_s - before_s) / took_s) * 100;
   console.log(
     `sent ${total}; ${differing === 0 ? "all on disk, none twice, in order" : "not all are on disk"}`,
   );
   report.figure(`notifications, ${rate} a second`, total);
   report.figure("of a core, %", cpu);
-  report.figure("resident at the end, MB", after.rss_mb);
-  report.figure("resident at most, MB", after.peak_mb);
+  report.figure("resident at the end, MB", residentOf(pid));
+  report.figure("resident at most, MB", peakOf(pid));
   return differing;
 }
 

@@ -1,5 +1,5 @@
 import { type RunningServer, Site } from "../../../testbed/front-door.ts";
-import { residentOf } from "./resident.ts";
+import { residentOf } from "./process-usage.ts";
 
 /** `lintel run`, as people start it, on a data directory that is there already. */
 export class Gateway implements AsyncDisposable {
@@ -13,11 +13,12 @@ export class Gateway implements AsyncDisposable {
     this.port = Number(new URL(server.url).port);
   }
 
-  static async start(data: string): Promise<Gateway> {
+  /** @param env what it has in its environment besides PATH and HOME */
+  static async start(data: string, env: Readonly<Record<string, string>> = {}): Promise<Gateway> {
     const site = new Site({ data });
     site.configure();
     const token = await site.token();
-    return new Gateway(site, await site.run(), token);
+    return new Gateway(site, await site.run(env), token);
   }
 
   /** The same, with a Zigbee sensor of this address that sends so many notifications a second. */
@@ -51,8 +52,12 @@ export class Gateway implements AsyncDisposable {
     return this.server.get(path, this.token);
   }
 
+  get pid(): number {
+    return this.server.process.pid;
+  }
+
   resident_mb(): number {
-    return residentOf(this.server.process.pid);
+    return residentOf(this.pid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

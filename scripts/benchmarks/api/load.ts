@@ -2,6 +2,7 @@ import { Answer } from "./connection.ts";
 
 /** How a server answered. */
 export interface Load {
+  readonly requests: number;
   readonly requests_per_s: number;
   readonly bytes_per_request: number;
   /** Milliseconds until each request was answered to its end. */
@@ -57,5 +58,10 @@ export async function loadOf(options: {
     });
   await Promise.all(Array.from({ length: connections }, connection));
   const elapsed_s = (performance.now() - started) / 1000;
-  return { requests_per_s: answered / elapsed_s, bytes_per_request: bytes / answered, took_ms };
+  return {
+    requests: answered,
+    requests_per_s: answered / elapsed_s,
+    bytes_per_request: bytes / answered,
+    took_ms,
+  };
 }

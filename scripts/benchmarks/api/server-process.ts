@@ -3,6 +3,7 @@ export async function startCommand(command: string[]) {
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
   const line = await firstLine(child.stdout);
   return {
+    pid: child.pid,
     said: JSON.parse(line) as unknown,
     stop: async () => {
       child.kill("SIGTERM");

@@ -9,6 +9,7 @@ import { startCommand } from "../api/server-process.ts";
 export interface FastifyServer {
   readonly name: string;
   readonly port: number;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -36,7 +37,7 @@ export async function fastifyServer(data: Data, report: Report): Promise<Fastify
   writeFileSync(script, serverSource(driver));
   const started = await startCommand(["node", script, data.rowid]);
   const { port, versions } = started.said as { port: number; versions: string };
-  return { name: versions, port, stop: started.stop };
+  return { name: versions, port, pid: started.pid, stop: started.stop };
 }
 
 /** Whether the package is there and loads. */

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
@@ -111,19 +110,6 @@ async function stepOf(pair: ReturnType<Site["spawn"]>, state: string): Promise<v
   if (line === undefined) throw new Error(`lintel pair ended: ${await pair.said()}`);
   const step: { state: string } = JSON.parse(line);
   if (step.state !== state) throw new Error(`lintel pair: ${line} where ${state} was expected`);
-}
-
-/** Processor time and memory of a process, from proc(5). */
-export function usage(pid: number): { cpu_s: number; rss_mb: number; peak_mb: number } {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  const ticks_per_s = 100;
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const kb = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]);
-  return {
-    cpu_s: (Number(fields[11]) + Number(fields[12])) / ticks_per_s,
-    rss_mb: kb("VmRSS") / 1000,
-    peak_mb: kb("VmHWM") / 1000,
-  };
 }
 
 const asking_ms = 1;

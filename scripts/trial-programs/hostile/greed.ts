@@ -3,8 +3,9 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
 import { linesOf } from "../../../testbed/lines.ts";
+import { peakOf, residentOf } from "../../benchmarks/api/process-usage.ts";
 import { addressOf, makeYear, nameOf, type Year } from "../../benchmarks/pages/home.ts";
-import { StickHome, usage } from "../../benchmarks/stick/home.ts";
+import { StickHome } from "../../benchmarks/stick/home.ts";
 import type { Answered, Order } from "./greedy-client.ts";
 
 /** How a gateway came through somebody who asks for everything at once. */
@@ -61,7 +62,7 @@ export async function beset(options: {
     const looks = looksAt(names);
     // The first look of all has the scripts of the pages made.
     for (const path of looks) await askFrom(other_address, gateway.origin + path, other);
-    const before_mb = usage(pid).rss_mb;
+    const before_mb = residentOf(pid);
     told(`before: ${before_mb.toFixed(1)} MB`);
     const client = Bun.spawn([process.execPath, join(import.meta.dir, "greedy-client.ts")], {
       stdin: "pipe",
@@ -91,7 +92,7 @@ export async function beset(options: {
     await Promise.all([
       until(event_interval_ms, () => heard[sent % sensors]?.notify(sent++ & 1)),
       until(100, () => {
-        peak_mb = Math.max(peak_mb, usage(pid).rss_mb);
+        peak_mb = Math.max(peak_mb, residentOf(pid));
       }),
       until(page_interval_ms, async () => {
         const asked_ms = performance.now();
@@ -118,7 +119,7 @@ export async function beset(options: {
       served = (await countsOf()).reduce((sum, count) => sum + count, 0) - before;
       await Bun.sleep(50);
     }
-    peak_mb = Math.max(peak_mb, usage(pid).peak_mb);
+    peak_mb = Math.max(peak_mb, peakOf(pid));
     return {
       sent,
       served,

@@ -12,7 +12,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RunningServer, Site } from "../../../testbed/front-door.ts";
-import { usage } from "../../benchmarks/stick/home.ts";
+import { peakOf, residentOf } from "../../benchmarks/api/process-usage.ts";
 import { figuresText } from "../../figures.ts";
 import { optionsOf } from "../../program-options.ts";
 import type { Attacked, Order } from "./attacker.ts";
@@ -188,11 +188,11 @@ async function watch(central: RunningServer, token: string, end_ms: number): Pro
     if (answer?.status !== 200) faults.push(`a page was answered ${answer?.status ?? "not at all"}`);
     watched.answers += 1;
     watched.longest_s = Math.max(watched.longest_s, took_s);
-    watched.memory_mb = Math.max(watched.memory_mb, usage(central.process.pid).rss_mb);
+    watched.memory_mb = Math.max(watched.memory_mb, residentOf(central.process.pid));
     if (Date.now() - told_ms >= 60_000) {
       told_ms = Date.now();
       console.log(
-        `  ${watched.answers} pages, the longest ${watched.longest_s.toFixed(1)} s; central ${usage(central.process.pid).rss_mb.toFixed(0)} MB`,
+        `  ${watched.answers} pages, the longest ${watched.longest_s.toFixed(1)} s; central ${residentOf(central.process.pid).toFixed(0)} MB`,
       );
     }
     await Bun.sleep(1_000);
@@ -224,7 +224,7 @@ function report(
   central: RunningServer,
   ofHomes: Readonly<Record<string, number>>,
 ): void {
-  const peak_mb = usage(central.process.pid).peak_mb;
+  const peak_mb = peakOf(central.process.pid);
   console.log(
     figuresText({
       ...ofHomes,

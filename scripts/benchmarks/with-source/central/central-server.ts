@@ -11,7 +11,7 @@ import { encodeBatch } from "../../../../src/transfer/batch-codec.ts";
 import { type BatchAnswer, batchHeader, batchType, syncPath } from "../../../../src/transfer/protocol.ts";
 import { type RunningServer, Site } from "../../../../testbed/front-door.ts";
 import { postgresServer } from "../../../../testbed/postgres/server.ts";
-import { residentOf } from "../../api/resident.ts";
+import { residentOf } from "../../api/process-usage.ts";
 import type { HomeData } from "./home-data.ts";
 
 export type Kept = "sqlite" | "postgres";

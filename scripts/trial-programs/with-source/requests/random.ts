@@ -10,7 +10,7 @@
  */
 
 import type { Known } from "../../../../testbed/programme.ts";
-import { residentOf } from "../../../benchmarks/api/resident.ts";
+import { residentOf } from "../../../benchmarks/api/process-usage.ts";
 import { figuresText } from "../../../figures.ts";
 import { optionsOf } from "../../../program-options.ts";
 import { faultsOf, Trials, trialText } from "./random-requests.ts";

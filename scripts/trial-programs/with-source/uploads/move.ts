@@ -18,7 +18,7 @@ import { linesOf } from "../../../../testbed/lines.ts";
 import { ownServer } from "../../../../testbed/postgres/own-server.ts";
 import { cluster, noCluster } from "../../../../testbed/postgres/server.ts";
 import { seeded } from "../../../../testbed/sample.ts";
-import { residentOf } from "../../../benchmarks/api/resident.ts";
+import { residentOf } from "../../../benchmarks/api/process-usage.ts";
 import { openStore, seconds } from "../../../benchmarks/with-source/central/central-server.ts";
 import { demoReadings, HomeData } from "../../../benchmarks/with-source/central/home-data.ts";
 import { optionsOf } from "../../../program-options.ts";
