@@ -19,6 +19,8 @@ export interface Statement<Row = unknown> {
   readonly parameters: readonly Parameter[];
   /** Rows as objects by column or as arrays in order of columns, or how many rows were changed. */
   readonly answer: "objects" | "arrays" | "changes";
+  /** Whether a database may answer with the rows that it has of before, as long as nothing was committed since. */
+  readonly isKept?: boolean;
   /** Never there: what a row is. */
   readonly row?: Row;
 }
@@ -66,6 +68,11 @@ interface Reach {
 /** A statement that reads rows as objects. */
 export function objects<Row>(text: string, ...parameters: Parameter[]): Statement<Row> {
   return { text, parameters, answer: "objects" };
+}
+
+/** The same, of few rows that are asked for again and again. Nobody changes the rows. */
+export function kept<Row>(statement: Statement<Row>): Statement<Readonly<Row>> {
+  return { ...statement, isKept: true };
 }
 
 /** A statement that reads rows as arrays. */

@@ -35,7 +35,7 @@ export async function pages(report: Report, { quick }: { quick: boolean }): Prom
   }
 }
 
-/** What the launcher sets for `lintel run` by itself, and what else it could. */
+/** Settings of the runtime: those of the launcher, and two others. */
 const runtimes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   live: {},
   interpreted: { BUN_JSC_useBaselineJIT: "0", BUN_JSC_forceMiniVMMode: "0" },

@@ -70,7 +70,7 @@ export class DecodedBlock {
   }
 
   /**
-   * Readings from an index on, `count` of them in steps of `step`, as JSON objects with commas between, as they are served: a copy. Undefined where a number has
+   * Readings from an index on, `count` of them in steps of `step`, as JSON objects with commas between, as they are served, until the next block is decoded. Undefined where a number has
    * more digits than the decoder writes.
    *
    * @param of.divisor of stamps in milliseconds
@@ -122,7 +122,7 @@ export class DecodedBlock {
     }
     growTo(at + width * count);
     const length = decoder.write(this.#to, this.count, first, count, step, tables, fields.length, at);
-    return new Uint8Array(decoder.memory.buffer, at, length).slice();
+    return new Uint8Array(decoder.memory.buffer, at, length);
   }
 
   #column(place: number): Float64Array {

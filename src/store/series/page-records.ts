@@ -97,35 +97,44 @@ export class ObjectRecords extends PageRecords {
 /** Records as the bytes of a JSON array. */
 export class JsonRecords extends PageRecords {
   readonly #series: SeriesName;
-  readonly #pieces: Uint8Array[] = [];
+  #written = room.pop() ?? new Uint8Array(room_bytes);
+  #length = 0;
 
   constructor(series: SeriesName, of: { limit: number; precision: Precision }) {
     super(of);
     this.#series = series;
   }
 
-  get bytes(): Uint8Array<ArrayBuffer> {
-    const length = this.#pieces.reduce((sum, piece) => sum + piece.length + 1, 1);
-    const bytes = new Uint8Array(Math.max(2, length));
-    let at = 0;
-    for (const piece of this.#pieces) {
-      bytes[at] = at === 0 ? bracket : comma;
-      bytes.set(piece, at + 1);
-      at += 1 + piece.length;
-    }
-    if (at === 0) bytes[0] = bracket;
-    bytes[bytes.length - 1] = bracket_end;
+  /** The array. Nothing is added after it. */
+  end(): Uint8Array<ArrayBuffer> {
+    if (this.#length === 0) this.#written[this.#length++] = bracket;
+    this.#written[this.#length++] = bracket_end;
+    const bytes = this.#written.slice(0, this.#length);
+    if (room.length < room_max && this.#written.length <= room_bytes_max) room.push(this.#written);
     return bytes;
   }
 
+  #add(records: Uint8Array): void {
+    const before = this.#written;
+    // The bracket at the end has its place too.
+    const needed = this.#length + records.length + 2;
+    if (needed > before.length) {
+      this.#written = new Uint8Array(2 * needed);
+      this.#written.set(before.subarray(0, this.#length));
+    }
+    this.#written[this.#length] = this.#length === 0 ? bracket : comma;
+    this.#written.set(records, this.#length + 1);
+    this.#length += 1 + records.length;
+  }
+
   protected addRecords(records: readonly SeriesRecord[]): void {
-    this.#pieces.push(encoder.encode(JSON.stringify(records).slice(1, -1)));
+    this.#add(encoder.encode(JSON.stringify(records).slice(1, -1)));
   }
 
   protected addBlock(block: DecodedBlock, of: { first: number; count: number; step: 1 | -1 }): void {
     const bytes = block.json({ ...of, divisor: this.divisor });
     if (bytes !== undefined) {
-      this.#pieces.push(bytes);
+      this.#add(bytes);
       return;
     }
     const record = recordMaker(this.#series, this.divisor);
@@ -151,4 +160,10 @@ function recordMaker(
 }
 
 const encoder = new TextEncoder();
+/** Where pages are written before they are copied once, at their length: memory that is used again is not collected. */
+const room: Uint8Array[] = [];
+const room_bytes = 65_536;
+const room_bytes_max = 1_048_576;
+/** As many as are written at once: more than one only on PostgreSQL, which is waited for in between. */
+const room_max = 4;
 const [bracket, bracket_end, comma] = [0x5b, 0x5d, 0x2c];

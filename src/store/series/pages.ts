@@ -31,7 +31,7 @@ export function* markedPage<Kept>(
   if (kept !== undefined) return { mark, kept };
   const records = new JsonRecords(request.series, request);
   const next = yield* read(runs, lists, request, records);
-  return { mark, page: { json: records.bytes, ...(next !== undefined && { next }) } };
+  return { mark, page: { json: records.end(), ...(next !== undefined && { next }) } };
 }
 
 /** See `Store.pageMark`. */

@@ -1,5 +1,15 @@
 import type { SeriesName } from "../../domain/series.ts";
-import { arrays, change, objects, reach, rowsOf, rowsOfAll, type Statement, type Work } from "../database.ts";
+import {
+  arrays,
+  change,
+  kept,
+  objects,
+  reach,
+  rowsOf,
+  rowsOfAll,
+  type Statement,
+  type Work,
+} from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
 import type { Placement } from "../inventory/placements.ts";
 import type { Between } from "./time-spans.ts";
@@ -74,7 +84,7 @@ export function* placedSeriesOf(
 ): Work<PlacedSeries[]> {
   const stays = yield* placementsOf(item, seen);
   const totals = yield* rowsOfAll<Totals[]>(
-    ...stays.map(({ stream, home }) => objects<Totals>(totalsSql, stream, series, homes.of(home))),
+    ...stays.map(({ stream, home }) => kept(objects<Totals>(totalsSql, stream, series, homes.of(home)))),
   );
   return stays.flatMap((stay, place) =>
     (totals[place] ?? []).map((total) => ({
@@ -118,9 +128,7 @@ export interface StreamPlacement extends Placement {
 
 /** The stays of an item whose readings are asked for next, the latest first; `seen`: only those in these homes. */
 function* placementsOf(item: number, seen?: readonly number[]): Work<StreamPlacement[]> {
-  const text = `SELECT streams.key AS stream, stays.home, from_ms, before_ms FROM ${placedStreams}
-    WHERE stays.item = $1 ORDER BY from_ms DESC`;
-  const all = yield* rowsOf(objects<StreamPlacement>(text, item));
+  const all = yield* rowsOf(kept(objects<StreamPlacement>(placementsSql, item)));
   const stays = seen === undefined ? all : all.filter(({ home }) => seen.includes(home));
   yield* reach(stays.map(({ home }) => home));
   return stays;
@@ -128,6 +136,8 @@ function* placementsOf(item: number, seen?: readonly number[]): Work<StreamPlace
 
 /** Stays with what the home has sent of the item. */
 export const placedStreams = "stays JOIN streams ON streams.item = stays.item AND streams.home = stays.home";
+const placementsSql = `SELECT streams.key AS stream, stays.home, from_ms, before_ms FROM ${placedStreams}
+  WHERE stays.item = $1 ORDER BY from_ms DESC`;
 
 type Totals = Pick<
   PlacedSeries,

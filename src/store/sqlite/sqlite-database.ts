@@ -28,8 +28,8 @@ export class SqliteDatabase implements StoreDatabase {
   constructor(path: string) {
     this.#path = path;
     this.#connection = openForReading(path);
-    this.#runner = new Runner(this.#connection);
     this.#changes = this.#connection.keep("PRAGMA data_version");
+    this.#runner = new Runner(this.#connection, new KeptRows(() => this.changes()));
   }
 
   read<Result>(work: () => Work<Result>): Promise<Result> {
@@ -83,10 +83,13 @@ export class SqliteDatabase implements StoreDatabase {
 /** Does work on a connection, in one go: nothing comes between two steps. */
 export class Runner {
   readonly #connection: Connection;
+  readonly #kept: KeptRows | undefined;
   readonly #prepared = new Map<string, Prepared>();
 
-  constructor(connection: Connection) {
+  /** @param kept absent: every statement is done */
+  constructor(connection: Connection, kept?: KeptRows) {
     this.#connection = connection;
+    this.#kept = kept;
   }
 
   /** Does work in the transaction that is under way, or each statement in one of its own. */
@@ -108,15 +111,17 @@ export class Runner {
   /** Does work that reads, all of it at one moment. */
   snapshot<Result>(work: Work<Result>): Result {
     this.#prepare("BEGIN").run();
+    this.#kept?.begin();
     try {
       return this.run(work);
     } finally {
+      this.#kept?.end();
       this.#prepare("COMMIT").run();
     }
   }
 
   #answer(step: DatabaseStep): unknown {
-    if ("text" in step) return this.#ask(step);
+    if ("text" in step) return step.isKept === true ? this.#ofKept(step) : this.#ask(step);
     if ("put" in step) return this.#put(step);
     if ("readings" in step) {
       this.#putReadings(step.readings);
@@ -127,6 +132,10 @@ export class Runner {
     // All is on this machine.
     if ("reach" in step) return undefined;
     return step.map((one) => this.#answer(one));
+  }
+
+  #ofKept(step: Statement): unknown {
+    return this.#kept === undefined ? this.#ask(step) : this.#kept.rowsOf(step, () => this.#ask(step));
   }
 
   #ask({ text, parameters, answer }: Statement): unknown {
@@ -165,6 +174,49 @@ export class Runner {
     return prepared;
   }
 }
+
+/** The rows of statements that were read lately, all of one state of the database: whatever is committed, all are forgotten. */
+class KeptRows {
+  readonly #changes: () => number;
+  readonly #rows = new Map<string, unknown>();
+  #state: number | undefined;
+  #isAtOneMoment = false;
+
+  constructor(changes: () => number) {
+    this.#changes = changes;
+  }
+
+  /** From here on all is read at one moment. */
+  begin(): void {
+    this.#look();
+    this.#isAtOneMoment = true;
+  }
+
+  end(): void {
+    this.#isAtOneMoment = false;
+  }
+
+  rowsOf({ text, parameters }: Statement, read: () => unknown): unknown {
+    if (!this.#isAtOneMoment) return read();
+    const name = `${parameters.join()} ${text}`;
+    let rows = this.#rows.get(name);
+    if (rows === undefined) {
+      rows = read();
+      if (this.#rows.size >= kept_max) this.#rows.clear();
+      this.#rows.set(name, rows);
+    }
+    return rows;
+  }
+
+  #look(): void {
+    const state = this.#changes();
+    if (state !== this.#state) this.#rows.clear();
+    this.#state = state;
+  }
+}
+
+/** Statements whose rows are kept: all of a home's series, some kilobytes. */
+const kept_max = 1_000;
 
 function binding(value: Parameter): SQLQueryBindings {
   return Array.isArray(value) ? JSON.stringify(value) : (value as SQLQueryBindings);

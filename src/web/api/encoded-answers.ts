@@ -53,9 +53,9 @@ export class EncodedAnswer {
 /** A successful response but for its bytes. */
 export interface Success {
   readonly coding: Coding | undefined;
-  readonly headers: Headers;
+  readonly headers: Readonly<Record<string, string>>;
   /** Present where a client that holds the same need not get it again. */
-  readonly unchanged?: { readonly etag: string; readonly headers: Headers };
+  readonly unchanged?: { readonly etag: string; readonly headers: Readonly<Record<string, string>> };
 }
 
 /**
@@ -67,16 +67,15 @@ export function successWith(
   { accepted, url, repeatable }: { accepted: Acceptance; url: string; repeatable: boolean },
 ): Success {
   const coding = content.isLarge || !accepted.identity ? accepted.coding : undefined;
-  const unchanged = new Headers({ Vary: "Accept-Encoding" });
-  if (content.next !== undefined) unchanged.set("Link", nextLink(url, content.next));
+  const unchanged: Record<string, string> = { Vary: "Accept-Encoding" };
+  if (content.next !== undefined) unchanged["Link"] = nextLink(url, content.next);
   if (repeatable) {
-    unchanged.set("ETag", content.etag);
+    unchanged["ETag"] = content.etag;
     // It may be held, but never used without asking: whether it is still the same, only the store knows.
-    unchanged.set("Cache-Control", "private, no-cache");
+    unchanged["Cache-Control"] = "private, no-cache";
   }
-  const headers = new Headers(unchanged);
-  headers.set("Content-Type", "application/json");
-  if (coding !== undefined) headers.set("Content-Encoding", coding);
+  const headers: Record<string, string> = { ...unchanged, "Content-Type": "application/json" };
+  if (coding !== undefined) headers["Content-Encoding"] = coding;
   return { coding, headers, unchanged: repeatable ? { etag: content.etag, headers: unchanged } : undefined };
 }
 
