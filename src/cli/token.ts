@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { OperatorError } from "../base/errors.ts";
-import { type Binding, mintToken } from "../domain/token.ts";
+import { type Binding, mintToken, syncToken_ms } from "../domain/token.ts";
 import { type Scope, type Store, scopes, type Token } from "../store/store.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { opensHereAlone, originOf, parseOrigin, printQrCode, signInLink } from "./sign-in-link.ts";
@@ -31,7 +31,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--study <id>", "a study that a read token is bound to, or more", numbers(0))
     .option(
       "--expires <span>",
-      "stop accepting it after this time: 12h, 90d, 2y (default: never)",
+      "stop accepting it after this time: 12h, 90d, 2y (default: never; a sync token: a year after its last use)",
       parseExpiry,
     )
     .option(
@@ -81,13 +81,13 @@ async function createToken(name: string, options: CreateOptions, context: Comman
       `give 1 to ${name_length_max} characters on one line that say who holds it`,
     );
   }
-  const { token, text } = mintToken({
+  const { token: made, text } = mintToken({
     name,
     scope: options.scope,
     clock,
     ...boundTo(options),
-    expires_ms: options.expires && clock.now().unix_ms + options.expires,
   });
+  const token = { ...made, expires_ms: expiresIn(options, made.created_ms) };
   const origin = await linkOrigin(options);
   const unknown = await withStore(
     options,
@@ -116,6 +116,17 @@ async function createToken(name: string, options: CreateOptions, context: Comman
   terminal.say(dim(`The link has the token in it${where}: give it to nobody else.`));
   terminal.print(terminal.colours.cyan(link));
   await printQrCode(terminal, link, prompt_rows);
+}
+
+/** When a token ends; undefined: never. @throws OperatorError where a sync token is to last longer than one does */
+function expiresIn({ scope, expires: span_ms }: CreateOptions, now_ms: number): number | undefined {
+  if (scope !== "sync") return span_ms && now_ms + span_ms;
+  if (span_ms !== undefined && span_ms >= syncToken_ms)
+    throw new OperatorError(
+      "a sync token lasts a year, and each upload renews it",
+      "leave --expires out, or give less than 365d for one that is never renewed",
+    );
+  return now_ms + (span_ms ?? syncToken_ms);
 }
 
 /** The origin of the link that is asked for; undefined where none is. @throws OperatorError where there can be none */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import type { Clock } from "../base/clock.ts";
+import { day_ms } from "../base/time.ts";
 import { record } from "./records/record-field.ts";
 
 /** Scopes of a token: reading, the upload of one home, or everything. */
@@ -15,6 +16,9 @@ export interface Binding {
   readonly studies: readonly number[];
 }
 
+/** How long a sync token is accepted after it was made or last used. One that is made to end earlier is never renewed. */
+export const syncToken_ms = 365 * day_ms;
+
 /** A token as the store keeps it: enough to recognise it, and nothing that opens anything. */
 export interface Token {
   /** Public part: 12 characters, shown by `lintel token list`. */
@@ -28,7 +32,7 @@ export interface Token {
   /** SHA-256 of the secret part. */
   readonly hash: Uint8Array;
   readonly created_ms: number;
-  /** From this moment on it is refused; absent: never. */
+  /** From this moment on it is refused; absent: never. See `syncToken_ms`. */
   readonly expires_ms?: number;
   readonly last_used_ms?: number;
 }

@@ -106,7 +106,7 @@ export interface Store extends RecordStore, Erasures, GivenNames {
   addToken(token: Token): Promise<void>;
   /** False where there is no such token. */
   revokeToken(id: string): Promise<boolean>;
-  /** Keeps when tokens were last used, `last_used_ms` by id. */
+  /** Keeps when tokens were last used, `last_used_ms` by id, and renews sync tokens: see `syncToken_ms`. */
   noteTokenUse(used: ReadonlyMap<string, number>): Promise<void>;
 
   /** Overview of the store and its items, for `lintel status` and the dashboard. */

@@ -1,3 +1,4 @@
+import { syncToken_ms } from "../domain/token.ts";
 import { change, firstOf, objects, rowsOf, type Work, withoutNulls } from "./database.ts";
 import type { Token } from "./store.ts";
 
@@ -34,10 +35,18 @@ export function* revokeToken(id: string): Work<boolean> {
   return (yield* change("DELETE FROM tokens WHERE id = $1", id)) > 0;
 }
 
-/** Keeps when tokens were last used, unix milliseconds by id. */
+/** Keeps when tokens were last used, unix milliseconds by id. A gateway renews its sync token by using it, unless that was made to end within a year. */
 export function* noteTokenUse(used: ReadonlyMap<string, number>): Work<void> {
-  for (const [id, last_used_ms] of used)
+  for (const [id, last_used_ms] of used) {
     yield* change("UPDATE tokens SET last_used_ms = $1 WHERE id = $2", last_used_ms, id);
+    yield* change(
+      `UPDATE tokens SET expires_ms = $1
+       WHERE id = $2 AND scope = 'sync' AND (expires_ms IS NULL OR (expires_ms - created_ms >= $3 AND expires_ms < $1))`,
+      last_used_ms + syncToken_ms,
+      id,
+      syncToken_ms,
+    );
+  }
 }
 
 interface TokenRow {

@@ -18,6 +18,7 @@ import { adapterPorts, pluggedIn } from "../../src/cli/serial-ports.ts";
 import { configurationText } from "../../src/cli/setup/configuration-text.ts";
 import { readHomeFile } from "../../src/cli/setup/home-file.ts";
 import { adapterRights } from "../../src/cli/setup/systemd-services.ts";
+import { syncToken_ms } from "../../src/domain/token.ts";
 import { lintel, Site } from "../../testbed/front-door.ts";
 
 let site: Site;
@@ -157,6 +158,15 @@ describe("with a central", () => {
     expect(await setup(upload(origin, own))).toMatchObject({ code: 0, said: "" });
     expect(readFileSync(join(etc, "upload-token"), "utf8")).toBe(`${own}\n`);
     expect(readFileSync(join(etc, "lintel.toml"), "utf8")).not.toContain(own);
+    const tokens = await site.answer("token", "list", "--json", "--data", central());
+    for (const { created_ms, expires_ms } of tokens) expect(expires_ms - created_ms).toBe(syncToken_ms);
+    const long = ["--scope", "sync", "--home", "12", "--expires", "2y", "--data", central()];
+    expect(await site.lintel("token", "create", "long", ...long)).toMatchObject({
+      code: 2,
+      said: expect.stringContaining(
+        "a sync token lasts a year, and each upload renews it: leave --expires out",
+      ),
+    });
     await site.token();
     expect(await site.lintel("upload", "--config", join(etc, "lintel.toml"))).toMatchObject({ code: 0 });
     const [heard, awaited] = await site.answer("fleet", "--json", "--data", central());

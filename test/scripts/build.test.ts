@@ -14,6 +14,8 @@ const tree = join(directory, "tree");
 const release = join(directory, "one/lintel_9.8.7~1_amd64");
 /** As `dpkg-deb --contents` has it: mode, owner, size, time and path. */
 let contents = "";
+/** Its progress, as the last run wrote it. */
+let told = "";
 
 function run(words: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...words], {
@@ -21,6 +23,7 @@ function run(words: readonly string[], options: { cwd?: string; env?: Record<str
     env: { PATH: process.env["PATH"] ?? "", HOME: directory, ...options.env },
   });
   if (exitCode !== 0) throw new Error(`${words.join(" ")}: ${stdout}${stderr}`);
+  told = stderr.toString();
   return stdout.toString();
 }
 
@@ -36,8 +39,10 @@ function build(checkout: string, out: string): string {
 
 /** The package of this processor, so that its program can be started. */
 describe.skipIf(process.arch !== "x64" || Bun.which("dpkg-deb") === null)("a package", () => {
+  let progress = "";
   beforeAll(() => {
     const deb = build(root, "one");
+    progress = told;
     contents = run(["dpkg-deb", "--contents", deb]);
     run(["dpkg-deb", "--raw-extract", deb, tree]);
   });
@@ -46,6 +51,12 @@ describe.skipIf(process.arch !== "x64" || Bun.which("dpkg-deb") === null)("a pac
 
   const text = (path: string) => readFileSync(join(tree, path), "utf8");
   const unpacked = (path: string) => new TextDecoder().decode(Bun.gunzipSync(readFileSync(join(tree, path))));
+
+  test("is made with a line for each step that takes long", () => {
+    expect(progress).toMatch(
+      /bundling the program of Lintel 9\.8\.7~1\n(?:.*\n)*amd64: gathering files\n(?:.*\n)*amd64: packing \S+, which takes a minute or more\n/,
+    );
+  });
 
   test("is the same of a checkout in another folder, byte for byte", () => {
     // On the same disk, so that the files need not be copied.

@@ -8,7 +8,6 @@ import {
   type ReadingPosition,
   ReadingRefused,
   type SeriesRecord,
-  type Token,
 } from "../../src/store/store.ts";
 import { nightly } from "../../testbed/nightly.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
@@ -19,6 +18,7 @@ import { marks } from "./mark-conformance.ts";
 import { overviews } from "./overview-conformance.ts";
 import { PageOracle } from "./page-oracle.ts";
 import { thinned } from "./thinned-conformance.ts";
+import { tokens } from "./token-conformance.ts";
 
 /** Tests of every store, on any database. */
 export function storesAgree(name: string, make: MakeStore): void {
@@ -342,38 +342,6 @@ function inventory(make: MakeStore): void {
   });
 }
 
-function tokens(make: MakeStore): void {
-  const plain: Token = { id: "aaaaaaaaaaaa", name: "reader", scope: "read", hash: hash(1), created_ms: 5 };
-  const bound: Token = {
-    ...plain,
-    id: "bbbbbbbbbbbb",
-    scope: "sync",
-    home: 12,
-    hash: hash(2),
-    created_ms: 4,
-    expires_ms: 9,
-  };
-
-  test("come back as they were given, oldest first, until they are revoked", async () => {
-    await using made = await make();
-    const { store } = made;
-    const part = { ...plain, id: "dddddddddddd", binding: { homes: [12, 13], projects: [3], studies: [] } };
-    for (const token of [plain, bound, part]) await store.addToken(token);
-    expect(await store.token(plain.id)).toEqual(plain);
-    expect(await store.tokens()).toEqual([bound, plain, part]);
-    await store.noteTokenUse(
-      new Map([
-        [plain.id, 77],
-        ["cccccccccccc", 1],
-      ]),
-    );
-    expect(await store.token(plain.id)).toEqual({ ...plain, last_used_ms: 77 });
-    expect(await store.revokeToken(plain.id)).toBe(true);
-    expect(await store.revokeToken(plain.id)).toBe(false);
-    expect(await store.token(plain.id)).toBeUndefined();
-  });
-}
-
 const series: SeriesName = "wirelesssensor_events";
 export const span_s = 400;
 const end_ms = start_ms + span_s * 1000;
@@ -438,8 +406,4 @@ function valuesOf(series: SeriesName): Record<string, Value> {
     return [name, literal ?? (sql === "TEXT" ? `text ${index}` : sql === "REAL" ? index + 0.25 : index + 1)];
   });
   return Object.fromEntries(entries);
-}
-
-function hash(byte: number): Uint8Array {
-  return new Uint8Array(32).fill(byte);
 }
