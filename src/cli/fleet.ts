@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { day_ms } from "../base/time.ts";
 import { fleetOf } from "../central/fleet/fleet.ts";
+import { stoppedReleases } from "../central/fleet/stopped-releases.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { addCentralOptions, type StoreOptions } from "./store-place.ts";
@@ -78,6 +79,11 @@ function printFleet(
         ),
       );
     }
+  const reported = homes.map(({ homeid, update }) => ({ home: homeid, refusals: update?.refusals ?? [] }));
+  for (const { version, homes: back, why } of stoppedReleases(reported))
+    print(
+      `${version} is stopped, and no further box tries it: homes ${back.slice(0, stopped_homes_max).join(", ")} went back from it (${why}). Publish a newer release that mends this`,
+    );
   const well = homes.length - needing.length;
   const hidden = all || well === 0 ? "" : colours.dim(" (--all lists them)");
   print(`${well} of ${homes.length} ${homes.length === 1 ? "home needs" : "homes need"} nothing${hidden}`);
@@ -85,6 +91,9 @@ function printFleet(
 
 /** A release that was refused longer ago is old news; --json has it. */
 const refusal_shown_ms = 14 * day_ms;
+
+/** Homes that a line about a stopped release names. */
+const stopped_homes_max = 10;
 
 /** Can be done without, the first first. */
 const least = [

@@ -49,7 +49,10 @@ export function addUpload(
       `how fast to send (default: [upload] bytes_per_second, or ${default_bytes_per_s})`,
       wholeNumber(1_000, 1_000_000_000),
     )
-    .option("--json", "print {sent, confirmed_seq, differing_days} as JSON")
+    .option(
+      "--json",
+      "print {sent, confirmed_seq, differing_days} as JSON, and stopped: releases that central has stopped",
+    )
     .action((options: UploadSiteOptions & { json?: boolean }) => upload(options, everyDay, context));
 }
 
@@ -69,8 +72,9 @@ async function upload(
     uploadFrom(site, { everyDay, stop, clock, log, onProgress }),
   );
   if (done === undefined) return;
-  const { sent, confirmed_seq, differing_days } = done;
-  if (options.json) terminal.printJson({ sent, confirmed_seq, differing_days });
+  const { sent, confirmed_seq, differing_days, stopped } = done;
+  if (options.json)
+    terminal.printJson({ sent, confirmed_seq, differing_days, ...(stopped.length > 0 && { stopped }) });
   else terminal.print(uploadedText(done));
 }
 

@@ -173,3 +173,14 @@ export const UpdateReport = Type.Object(
   closed,
 );
 export type UpdateReport = Static<typeof UpdateReport>;
+
+/** A release that no further box is to try, as central answers, and how many boxes went back from it. */
+export const StoppedRelease = Type.Object({
+  version: Type.String({ maxLength: 40 }),
+  sha256: Type.String({ maxLength: 64 }),
+  boxes: count,
+});
+export type StoppedRelease = Static<typeof StoppedRelease>;
+
+/** Stopped releases that an answer names at most. */
+export const stopped_max = 20;

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import { decodingBounds } from "../base/json-decoder.ts";
 import type { Log } from "../base/log.ts";
+import type { StoppedRelease } from "../domain/fleet-home.ts";
 import { type Batch, isOfDay } from "../store/batch.ts";
 import type { Repaired } from "../store/central/central-store.ts";
 import { type DayDigest, nothingNoted } from "../store/exchange.ts";
@@ -37,6 +38,8 @@ export class CentralTarget implements TransferTarget {
   readonly #log: Log;
   /** The earlier of this machine's time and central's, as `held` found them, unix milliseconds. */
   now_ms = 0;
+  /** Releases that central has stopped, by its last answer. */
+  stopped: readonly StoppedRelease[] = [];
 
   /** @param options.onTime told central's time, unix milliseconds, once it has answered */
   constructor(options: {
@@ -54,6 +57,7 @@ export class CentralTarget implements TransferTarget {
   async held(report: TransferReport): Promise<readonly HeldSpan[]> {
     const answer = await this.#report({ ...report, condition: nothingNoted });
     this.#onTime?.(answer.now_ms);
+    this.stopped = answer.stopped ?? [];
     const here_ms = this.#clock.now().unix_ms;
     this.now_ms = Math.min(here_ms, answer.now_ms);
     const ahead_ms = here_ms - answer.now_ms;

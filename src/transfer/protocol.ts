@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { day_ms } from "../base/time.ts";
-import { UpdateReport } from "../domain/fleet-home.ts";
+import { StoppedRelease, stopped_max, UpdateReport } from "../domain/fleet-home.ts";
 import { conflicts_max } from "../domain/identity.ts";
 import {
   closed,
@@ -179,6 +179,8 @@ export const ReportAnswer = Type.Object({
   version: Word,
   /** How far each epoch of the report is held, in its order. */
   epochs: Type.Array(Type.Object({ epoch: EpochName, held_seq: seq, held_note: seq })),
+  /** To a gateway that updates itself, where there are any. */
+  stopped: Type.Optional(Type.Array(StoppedRelease, { maxItems: stopped_max })),
 });
 export type ReportAnswer = Static<typeof ReportAnswer>;
 

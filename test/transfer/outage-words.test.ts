@@ -54,7 +54,12 @@ test("alerts that cannot be kept because a worker is away are said once, and kep
     itemHealth: async () => ({ items: new Map(), doubtful: [] }),
     unplaced: async () => [],
   };
-  const empty = { erasures: async () => [], recordsWith: async () => [], records: async () => [] };
+  const empty = {
+    erasures: async () => [],
+    recordsWith: async () => [],
+    records: async () => [],
+    tokens: async () => [],
+  };
   const keeper = new AlertKeeper({ store: { ...store, ...empty } as unknown as CentralStore, clock, log });
   keeper.start();
   for (let quarter = 0; quarter < 8; quarter += 1) await pass(clock, hour_ms / 4);

@@ -30,6 +30,7 @@ import { queryReader } from "../../web/server/parameters.ts";
 import { jsonForm } from "../../web/server/request-body.ts";
 import { namesTag } from "../../web/server/responses.ts";
 import { fleetOf } from "../fleet/fleet.ts";
+import { StoppedReleases } from "../fleet/stopped-releases.ts";
 import { type AdmissionBounds, AdmissionQueue, type HomeCall, inTurn } from "./admission-queue.ts";
 import { HomeAllowances, ReceivedCounts, takeReport } from "./home-allowances.ts";
 import {
@@ -78,7 +79,8 @@ export function receiverOf({
     ),
   );
   const queue = new AdmissionQueue({ clock, ...admission });
-  const parts = { store, clock, version, allowances, counts, queue };
+  const stopped = new StoppedReleases({ store, clock });
+  const parts = { store, clock, version, allowances, counts, queue, stopped };
   const app = new Elysia({ name: "sync", prefix: syncPath, serve: { maxRequestBodySize: drained_bytes } })
     .use(jsonAnswers)
     .use(homeRoutes(parts))
@@ -90,6 +92,7 @@ type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
   readonly store: CentralStore;
   readonly clock: Clock;
   readonly version: string;
+  readonly stopped: StoppedReleases;
 };
 
 /** Routes for sync tokens that are bound to a home, each request in its turn. */
@@ -167,7 +170,7 @@ async function report(
   { home, now_ms, body: { epochs, condition, report } }: HomeCall<ReportBody>,
   parts: Parts,
 ): Promise<ReportAnswer> {
-  const { store, version } = parts;
+  const { store, version, stopped } = parts;
   const names = epochs.map(({ epoch }) => epoch);
   await requireOwn(store, names, home);
   const sender = { home, at_ms: now_ms };
@@ -179,6 +182,7 @@ async function report(
     now_ms,
     version,
     epochs: held.map(({ epoch, held_seq, held_note }) => ({ epoch, held_seq, held_note })),
+    ...(await stopped.answerTo(report)),
   };
 }
 

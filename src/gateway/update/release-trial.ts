@@ -114,10 +114,13 @@ export class ReleaseTrial {
   }
 
   async #upload(folder: string, again_ms: number): Promise<Shown> {
-    const fault = await this.#options.data.upload(join(folder, "lintel")).catch((thrown: unknown) => thrown);
-    if (fault === undefined) return { succeeded: true, faults: 0, said: "", again_ms };
-    const unreachable = fault instanceof CommandFailed && fault.later;
-    return { succeeded: false, faults: unreachable ? 0 : 1, said: messageOf(fault), again_ms };
+    try {
+      await this.#options.data.upload(join(folder, "lintel"));
+      return { succeeded: true, faults: 0, said: "", again_ms };
+    } catch (thrown) {
+      const unreachable = thrown instanceof CommandFailed && thrown.later;
+      return { succeeded: false, faults: unreachable ? 0 : 1, said: messageOf(thrown), again_ms };
+    }
   }
 
   /** Has the updater of the new release fetch and unpack its own package. It is at fault where this updater could do so at the same time. */

@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readIfThere, readPlainFile } from "../../base/disk/safe-files.ts";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { parseIfWhole, readIfThere, readPlainFile } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
+import { StoppedRelease } from "../../domain/fleet-home.ts";
 import { databaseBytes, databasePath, restoringPath } from "../../store/sqlite/connection.ts";
 
 /**
@@ -73,9 +76,10 @@ export class UpdatedData {
     await this.#asOwner(["rm", "-rf", "--", left]);
   }
 
-  /** Uploads, by a release. @throws CommandFailed */
-  async upload(launcher: string): Promise<void> {
-    await this.command(launcher, "upload", "--config", this.#config);
+  /** Uploads, by a release: the releases that central has stopped. @throws CommandFailed */
+  async upload(launcher: string): Promise<readonly StoppedRelease[]> {
+    const found = parseIfWhole(await this.command(launcher, "upload", "--config", this.#config, "--json"));
+    return Value.Check(UploadedWords, found) ? found.stopped : [];
   }
 
   /** A token that reads for two days: its id and its text. */
@@ -100,6 +104,9 @@ export class UpdatedData {
     return run([...(own ? [] : owner), ...words]);
   }
 }
+
+/** The output of `lintel upload --json`. */
+const UploadedWords = Type.Object({ stopped: Type.Array(StoppedRelease) });
 
 /** Digits of a process, and the end of the line. */
 const pid_bytes_max = 32;

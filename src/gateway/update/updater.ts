@@ -142,8 +142,15 @@ class UpdateRun {
     if (busy !== undefined) return this.#wait(release, busy);
     if (uploads) {
       // What central has confirmed no release can lose. And what the release before cannot do is not asked of the new one.
-      const failed = await data.upload(own.launcher).catch((thrown: unknown) => messageOf(thrown));
-      if (failed !== undefined) return this.#wait(release, `an upload has to succeed before: ${failed}`);
+      const uploaded = await data.upload(own.launcher).catch((thrown: unknown) => messageOf(thrown));
+      if (typeof uploaded === "string")
+        return this.#wait(release, `an upload has to succeed before: ${uploaded}`);
+      const stopped = uploaded.find((one) => one.sha256 === sha256);
+      if (stopped !== undefined)
+        return this.#wait(
+          release,
+          `central has stopped it, because ${stopped.boxes} boxes went back from it`,
+        );
     }
     const token = await data.makeToken(own.launcher);
     writeDurably(this.#tokenPath, token);

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { day_ms } from "../../base/time.ts";
+import type { StoppedRelease } from "../../domain/fleet-home.ts";
 import { readingsIn } from "../../store/batch.ts";
 import { nothingNoted } from "../../store/exchange.ts";
 import type { UploadState, UploadStore } from "../../store/gateway/upload-store.ts";
@@ -58,6 +59,8 @@ export interface Uploaded {
   /** Numbers that neither this store nor central has a reading of. */
   readonly lost: number;
   readonly pruned: number;
+  /** Releases that central has stopped. */
+  readonly stopped: readonly StoppedRelease[];
 }
 
 /**
@@ -112,7 +115,7 @@ async function uploadOnce(options: UploadOptions, central: CentralClient): Promi
   failure = recordsFault?.message ?? "";
   await target.note({ ...(await source.report(0)), condition: nothingNoted });
   if (recordsFault !== undefined) throw recordsFault;
-  return { sent, confirmed_seq, differing_days, repaired, kept, lost, pruned };
+  return { sent, confirmed_seq, differing_days, repaired, kept, lost, pruned, stopped: target.stopped };
 }
 
 /** Readings, health of devices and comparison; `sent` counts the readings that central has confirmed. */

@@ -91,6 +91,7 @@ test("an upload tells how far it is, what it has sent, and is kept as one that w
   };
   expect(await home.upload({ homeFiles: files, takeHomeRecords })).toEqual({
     ...{ sent: 3, confirmed_seq: 3, differing_days: 0, repaired: 0, kept: 0, lost: 0, pruned: 0 },
+    stopped: [],
   });
   expect(home.progress).toEqual([
     { sent: 0, total: 3, now: "sending" },
@@ -175,6 +176,7 @@ test("what differed, what central alone had and what nobody has is told, and rep
   home.change("UPDATE wirelesssensor_events SET event = 99 WHERE event = 3");
   expect(await home.upload({ everyDay: true })).toEqual({
     ...{ sent: 2, confirmed_seq: 7, differing_days: 2, repaired: 1, kept: 1, lost: 1, pruned: 0 },
+    stopped: [],
   });
   expect(await home.report()).toMatchObject({ differing_days: 2 });
 });

@@ -36,6 +36,7 @@ test("every reading reaches central once, in the order of the gateway, and the d
     kept: 0,
     lost: 0,
     pruned: 0,
+    stopped: [],
   });
   await expectEqual(home);
   expect(await home.state()).toMatchObject({ confirmed_seq: 3_000, verified_seq: 3_000, failure: "" });
