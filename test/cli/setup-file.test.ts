@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -185,6 +186,11 @@ describe("with a central", () => {
     const pem = readFileSync(certificate, "utf8");
     expect((await setup(`${text}upload_certificate = """\n${pem}"""\n`)).code).toBe(0);
     expect(readFileSync(join(etc, "central.pem"), "utf8")).toBe(pem);
+    await site.token();
+    cpSync(join(import.meta.dir, "../golden/api-tls/certificate.pem"), join(etc, "central.pem"));
+    expect((await site.lintel("upload", "--config", join(etc, "lintel.toml"))).said).toMatch(
+      /shows another certificate than the one in \[upload\] certificate = "…" \(.*\): if central was given another, ask/,
+    );
   });
 
   test("one that cannot be reached now is said, and the gateway is set up all the same", async () => {

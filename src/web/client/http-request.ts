@@ -156,7 +156,7 @@ export async function requestOnce(request: HttpRequest, options: RequestOptions)
     if (thrown instanceof OperatorError) throw thrown;
     const code = codeOf(thrown);
     if (code === "ResponseHeadersTooLarge") throw headersTooLarge(url, options.wording);
-    throwCertificateFault(code, messageOf(thrown), url, options.wording);
+    throwCertificateFault(code, messageOf(thrown), url, options);
     return { failure: timeouts.exhausted ?? plainWords[code] ?? withoutAddress(messageOf(thrown), url) };
   } finally {
     timeouts.end();
@@ -281,10 +281,21 @@ function headersTooLarge({ host }: URL, { kind, url_setting }: Wording): Operato
   );
 }
 
-function throwCertificateFault(code: string, message: string, { host }: URL, wording: Wording): void {
+function throwCertificateFault(
+  code: string,
+  message: string,
+  { host }: URL,
+  { wording, certificate }: RequestOptions,
+): void {
   const fault = certificateFaults.find(({ codes }) => codes.test(code) || codes.test(message));
   if (fault === undefined) return;
   const { Fault = OperatorError, what, remedy } = fault;
+  // Its own certificate is named already: what the server shows is another.
+  if (Fault === UntrustedCertificate && certificate !== undefined)
+    throw new Fault(
+      `${host} shows another certificate than the one ${wording.certificate_setting} (${code || message})`,
+      `if ${wording.name} was given another, ask whoever runs it for that file and put it there; if not, somebody else answers: send nothing`,
+    );
   throw new Fault(`${host} ${what} (${code || message})`, remedy(wording));
 }
 
