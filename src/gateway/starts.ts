@@ -47,7 +47,8 @@ function startsIn(directory: string): { at_ms: number; boot: string; stopped: bo
   return Value.Check(Starts, found) ? found : [];
 }
 
-const startsPath = (directory: string) => join(directory, "starts.json");
+export const startsFile = "starts.json";
+const startsPath = (directory: string) => join(directory, startsFile);
 /** More than a service that crashes every six minutes has in a day. */
 const starts_max = 300;
 const bytes_max = 64 * 1024;

@@ -105,7 +105,7 @@ test("what a gateway should not answer is one line that names it, and nothing of
     ],
     [
       { "/batches": () => new Response(null, { status: 404 }) },
-      "no Lintel gateway is there: check url (gateways.toml line 3)",
+      "is not a Lintel gateway (it answers 404): check url (gateways.toml line 3)",
     ],
     [{ "/batches": () => Response.redirect("http://192.0.2.1/") }, "sends central elsewhere"],
   ];
