@@ -119,7 +119,7 @@ ${hubs.map(hubText).join("\n\n")}
 
 # Bluetooth sensors that broadcast
 
-You need a Bluetooth controller on a serial line, and the section \`[ble]\`: [drivers/ble](../drivers/ble/README.md). Lintel reads every
+You need [Bluetooth](bluetooth.md), built in, on USB or on a serial line, and the section \`[ble]\`: [drivers/ble](../drivers/ble/README.md). Lintel reads every
 device that broadcasts in the format BTHome v2, by its objects:
 
 ${table(["recorded as", "objects"], grouped(objectRows()))}
