@@ -1,3 +1,4 @@
+import type { SimulatedCharacteristic, SimulatedService } from "../drivers/ble/simulator/attributes.ts";
 import type { HciSimulator } from "../drivers/ble/simulator/controller.ts";
 import type { SimulatedPeripheralOptions } from "../drivers/ble/simulator/peripheral.ts";
 import { SimulatedPillBox } from "../drivers/bthome/simulator/box.ts";
@@ -25,6 +26,17 @@ export function addScale(controller: HciSimulator, { composing_ms }: { composing
   return { scale, onAir };
 }
 
+/** The same services on a device that gives and takes nothing on another link. */
+export function needing(
+  needs: SimulatedCharacteristic["needs"] & string,
+  services: readonly SimulatedService[],
+): SimulatedService[] {
+  return services.map(({ uuid, characteristics }) => ({
+    uuid,
+    characteristics: characteristics.map((one) => ({ ...one, needs })),
+  }));
+}
+
 /**
  * A scale that speaks to a bonded partner alone, which it makes sure of by six digits on its display; it keeps its keys.
  * `digits` are those that it shows, while it pairs.
@@ -35,10 +47,7 @@ export function addBondedScale(controller: HciSimulator) {
   const onAir = controller.addPeripheral({
     address: deviceAddresses.bondedScale,
     advertisement: { services: ["181d"] },
-    services: scale.services.map(({ uuid, characteristics }) => ({
-      uuid,
-      characteristics: characteristics.map((one) => ({ ...one, needs: "number" as const })),
-    })),
+    services: needing("number", scale.services),
     security: {
       capability: "displayOnly",
       person: (digits = "") => {

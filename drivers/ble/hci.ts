@@ -28,7 +28,10 @@ export const opcode = {
   leReadSupportedStates: 0x201c,
   leSetDataLength: 0x2022,
   leReadMaxDataLength: 0x202f,
+  leEnableAdvertisingSets: 0x2039,
   leReadAdvertisingSets: 0x203b,
+  leRemoveAdvertisingSet: 0x203c,
+  leClearAdvertisingSets: 0x203d,
 } as const;
 
 export const eventCode = {

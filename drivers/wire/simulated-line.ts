@@ -1,9 +1,12 @@
+import { ptr } from "bun:ffi";
 import { closeSync, constants, lstatSync, openSync, symlinkSync, unlinkSync, writeSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
+import { openLibc } from "../../src/base/libc.ts";
 import { openPty, type Pty } from "./pty.ts";
 
-/** `vhci` makes a Bluetooth adapter of this kernel, by its module hci_vhci. */
-export type TransportKind = "tcp" | "pty" | "vhci";
+/** `vhci` and `hciuart` make a Bluetooth adapter of this kernel, by its module of that name; Debian's for aarch64 has the second alone. */
+export const transportKinds = ["tcp", "pty", "vhci", "hciuart"] as const;
+export type TransportKind = (typeof transportKinds)[number];
 
 /** The simulated device's end of its line. */
 export interface Transport {
@@ -29,6 +32,7 @@ export async function openTransport(options: {
     tcp: () => new TcpTransport(options.port ?? 0),
     pty: () => new PtyTransport(options.link),
     vhci: () => new VirtualAdapter(),
+    hciuart: () => new UartAdapter(),
   };
   const transport = kinds[options.transport]();
   await transport.replug();
@@ -207,6 +211,58 @@ class VirtualAdapter implements Transport {
 
 /** The kernel's own packet type, and its request for a controller of the usual kind. */
 const createAdapter = Uint8Array.of(0xff, 0);
+
+/** An adapter of the kernel at the end of a pty, as that of a Raspberry Pi is at the end of a UART. */
+class UartAdapter implements Transport {
+  onOpen = () => {};
+  onData = (_chunk: Uint8Array) => {};
+  path = "";
+  #line: { pty: Pty; fd: number } | undefined;
+
+  get plugged(): boolean {
+    return this.#line !== undefined;
+  }
+
+  write(packet: Uint8Array): void {
+    this.#line?.pty.write(packet).catch(() => {});
+  }
+
+  async drained(): Promise<void> {}
+
+  async unplug(): Promise<void> {
+    const line = this.#line;
+    this.#line = undefined;
+    if (line === undefined) return;
+    closeSync(line.fd);
+    line.pty.close();
+  }
+
+  async replug(): Promise<void> {
+    if (this.#line !== undefined) return;
+    const pty = openPty();
+    const fd = openSync(pty.path, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOCTTY);
+    const { ioctl } = openLibc({ ioctl: { args: ["i32", "u64", "u64"], returns: "i32" } });
+    this.#line = { pty, fd };
+    const discipline = Int32Array.of(line_discipline_hci);
+    if (ioctl(fd, TIOCSETD, ptr(discipline)) === -1) throw new Error("the kernel has no hci_uart");
+    ioctl(fd, uart_set_protocol, protocol_h4);
+    this.path = `hci${ioctl(fd, uart_get_device, 0)}`;
+    this.onOpen();
+    // The kernel asks for the controller at once, and whoever answers sets onData when this has resolved.
+    setImmediate(() => void this.#receive(pty));
+  }
+
+  async #receive(pty: Pty): Promise<void> {
+    for await (const chunk of pty.read) this.onData(chunk);
+  }
+}
+
+export const TIOCSETD = 0x5423;
+/** Of the kernel's drivers/bluetooth/hci_uart.h, and in no header of C. */
+const line_discipline_hci = 15;
+const uart_set_protocol = 0x400455c8;
+const uart_get_device = 0x800455ca;
+const protocol_h4 = 0;
 
 /** Takes away the link of a simulator that was killed. What is no link is somebody's file, and stays. */
 function removeLink(path: string): void {

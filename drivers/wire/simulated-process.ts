@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { TransportKind } from "./simulated-line.ts";
+import { type TransportKind, transportKinds } from "./simulated-line.ts";
 
 /**
  * Options of a simulator's process: where its line is to be, and its own options. Prints `help` and ends where that was
@@ -27,11 +27,12 @@ export async function simulatorOptions<Own extends Record<string, { type: "strin
     process.exit(0);
   }
   const { transport, port, link, ...others } = told as Record<string, string | undefined>;
-  if (transport !== "pty" && transport !== "tcp" && transport !== "vhci")
-    throw new RangeError(`--transport is tcp, pty or vhci, not ${transport}`);
+  const kind = transportKinds.find((one) => one === transport);
+  if (kind === undefined)
+    throw new RangeError(`--transport is one of ${transportKinds.join(", ")}, not ${transport}`);
   return {
     line: {
-      transport,
+      transport: kind,
       port: Number(port),
       ...(link === undefined ? {} : { link }),
     },

@@ -2,9 +2,9 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SimulatorProcess } from "../../testbed/simulator-process.ts";
-import { makeDisk } from "./disk.ts";
-import { boot } from "./machine.ts";
-import { requireTools, run } from "./tools.ts";
+import { makeDisk } from "../debian-machine/disk.ts";
+import { boot } from "../debian-machine/machine.ts";
+import { compilers, requireTools, run } from "../debian-machine/tools.ts";
 
 /**
  * A trial of this checkout on an emulated aarch64 machine; scripts/test-aarch64 says what for. The machine runs
@@ -24,9 +24,9 @@ function fail(text: string): never {
 }
 
 try {
-  requireTools();
+  requireTools("arm64", compilers);
   mkdirSync(cache, { recursive: true, mode: 0o700 });
-  const disk = await makeDisk(cache, say);
+  const disk = await makeDisk({ cache, architecture: "arm64", say });
   say("the package for arm64");
   const built = await run(
     ...["env", "DPKG_DEB_COMPRESSOR_TYPE=gzip", join(import.meta.dir, "../build"), "--arch", "arm64"],
@@ -35,7 +35,14 @@ try {
   const deb = built.trim().split("\n").at(-1) ?? "";
   const stick = await SimulatorProcess.start("zigbee");
   const { ieee } = await stick.tell({ do: "add", model: "3041" });
-  const machine = boot({ disk, deb, stick: new URL(stick.path), log: join(cache, "console.log") });
+  const machine = boot({
+    architecture: "arm64",
+    disk,
+    files: [deb],
+    guest: "scripts/aarch64/guest.sh",
+    stick: new URL(stick.path),
+    log: join(cache, "console.log"),
+  });
   let passed = false;
   for await (const line of machine) {
     const [word, rest = ""] = line.split(/: (.*)/s);

@@ -19,6 +19,7 @@ const kernel: Headers = {
     TCGETS2: 0x802c542a,
     TCSETS2: 0x402c542b,
     TIOCEXCL: 0x540c,
+    TIOCSETD: 0x5423,
     TIOCNXCL: 0x540d,
     TIOCGEXCL: 0x80045440,
     TIOCOUTQ: 0x5411,

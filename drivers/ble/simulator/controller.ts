@@ -271,11 +271,14 @@ const answers: Readonly<Record<number, (options: HciSimulatorOptions) => Uint8Ar
   [opcode.readLeHostSupport]: () => Uint8Array.of(1, 0),
   // Bluetooth 5.3, manufacturer 0x05f1 (The Linux Foundation), as Zephyr says.
   [opcode.readLocalVersion]: () => Uint8Array.of(0x0c, 0, 0, 0x0c, 0xf1, 0x05, 0, 0),
-  // What the kernel asks before anybody uses an adapter: LE and no BR/EDR, none of the optional commands, one advertising set.
+  // The kernel's commands before and after anybody uses an adapter: LE and no BR/EDR, none of the optional commands, one advertising set.
   [opcode.readLocalFeatures]: () => Uint8Array.of(0, 0, 0, 0, 0x60, 0, 0, 0),
   [opcode.readSupportedCommands]: () => new Uint8Array(64),
   [opcode.leReadSupportedStates]: () => new Uint8Array(8).fill(0xff),
   [opcode.leReadAdvertisingSets]: () => Uint8Array.of(1),
+  [opcode.leEnableAdvertisingSets]: nothing,
+  [opcode.leRemoveAdvertisingSet]: nothing,
+  [opcode.leClearAdvertisingSets]: nothing,
   [opcode.readAddress]: ({ address = address_default }) => encodeAddress(address),
   [opcode.leReadBufferSize]: () => Uint8Array.of(acl_piece_bytes, 0, 4),
   // Bit 12, extended advertising, as most controllers have it: a host may use those commands or the older ones.

@@ -10,10 +10,16 @@ export interface Disk {
   readonly initrd: string;
 }
 
-/** Debian 13 has a kernel of 16 KiB pages, and is what today's Raspberry Pi OS is made of. */
+/** A processor by Debian's name for it. */
+export type Architecture = "amd64" | "arm64";
+
+/** Debian 13 has a kernel of 16 KiB pages for arm64, and is what today's Raspberry Pi OS is made of. */
 const suite = "trixie";
+const kernels: Readonly<Record<Architecture, string>> = {
+  amd64: "linux-image-amd64",
+  arm64: "linux-image-arm64-16k",
+};
 const installed = [
-  "linux-image-arm64-16k",
   "initramfs-tools",
   "systemd-sysv",
   "udev",
@@ -21,14 +27,22 @@ const installed = [
   "dbus",
   // README starts with curl.
   "curl",
+  // A controller of the kernel has another owner on most machines.
+  "bluez",
+  "rfkill",
 ];
 const disk_bytes = 3 * 1024 ** 3;
 
 /** The disk in the cache, made first where there is none. It is never written to afterwards. */
-export async function makeDisk(cache: string, say: (step: string) => void): Promise<Disk> {
+export async function makeDisk(options: {
+  cache: string;
+  architecture: Architecture;
+  say: (step: string) => void;
+}): Promise<Disk> {
+  const { cache, architecture, say } = options;
   // Named by what it is made of, so that it is never an older one.
   const recipe = await Bun.file(import.meta.path).bytes();
-  const directory = join(cache, `${suite}-${Bun.hash.crc32(recipe).toString(16)}`);
+  const directory = join(cache, `${suite}-${architecture}-${Bun.hash.crc32(recipe).toString(16)}`);
   const disk = {
     image: join(directory, "disk.ext4"),
     kernel: join(directory, "vmlinuz"),
@@ -39,8 +53,8 @@ export async function makeDisk(cache: string, say: (step: string) => void): Prom
   const root = join(work, "root");
   mkdirSync(root, { recursive: true });
   try {
-    say(`Debian ${suite} for arm64, from the mirror that apt uses here`);
-    await installDebian(root);
+    say(`Debian ${suite} for ${architecture}, from the mirror that apt uses here`);
+    await installDebian(root, architecture);
     await configure(root);
     say("its disk");
     await run("mkfs.ext4", "-q", "-d", root, join(work, "disk.ext4"), `${disk_bytes / 1024}k`);
@@ -65,14 +79,15 @@ const startSmall = `cd "$1" && mkdir -p etc/initramfs-tools/conf.d usr/share/ini
   echo MODULES=list >etc/initramfs-tools/conf.d/trial &&
   printf '%s\\n' virtio_pci virtio_blk ext4 >usr/share/initramfs-tools/modules.d/trial`;
 
-async function installDebian(root: string): Promise<void> {
+async function installDebian(root: string, architecture: Architecture): Promise<void> {
   const uris = ["--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian"];
   const mirrors = await run("apt-get", "indextargets", ...uris);
   const [mirror] = mirrors.split("\n");
   if (mirror === undefined || mirror === "") throw new Error("apt knows no mirror of Debian here");
-  const registered = await registerEmulator();
+  const registered = architecture === "arm64" && (await registerEmulator());
   try {
-    const options = ["--mode=root", "--arch=arm64", "--variant=minbase", `--include=${installed.join(",")}`];
+    const packages = [kernels[architecture], ...installed].join(",");
+    const options = ["--mode=root", `--arch=${architecture}`, "--variant=minbase", `--include=${packages}`];
     await run("mmdebstrap", ...options, `--essential-hook=${startSmall}`, suite, root, mirror);
   } finally {
     if (registered) await Bun.write(emulator, "-1");
@@ -109,7 +124,7 @@ async function configure(root: string): Promise<void> {
   await run("systemctl", `--root=${root}`, "enable", "systemd-networkd", "trial");
 }
 
-/** The checkout comes as an archive in place of a second disk. */
+/** The checkout comes as an archive in place of a second disk; the kernel's command line names the program in it. */
 const trial = `[Unit]
 Wants=network-online.target
 After=network-online.target
@@ -117,10 +132,10 @@ SuccessAction=poweroff
 FailureAction=poweroff
 [Service]
 Type=oneshot
-ExecStart=sh -c 'mkdir /opt/lintel && tar -xf /dev/vdb -C /opt/lintel && exec /opt/lintel/scripts/aarch64/guest.sh'
+ExecStart=sh -c 'mkdir /opt/lintel && tar -xf /dev/vdb -C /opt/lintel && for word in $$(cat /proc/cmdline); do case $$word in lintel.guest=*) exec /opt/lintel/$\${word#*=};; esac; done'
 StandardOutput=tty
 StandardError=tty
-TTYPath=/dev/ttyAMA0
+TTYPath=/dev/console
 [Install]
 WantedBy=multi-user.target
 `;

@@ -1,18 +1,31 @@
 /** Debian packages that have to be installed, by the command that shows whether they are. */
 const packages: Readonly<Record<string, string>> = {
-  "qemu-system-aarch64": "qemu-system-arm",
-  "qemu-aarch64-static": "qemu-user-static",
   mmdebstrap: "mmdebstrap",
-  // mmdebstrap asks it whether this machine can run the programs of another.
-  "arch-test": "arch-test",
   "mkfs.ext4": "e2fsprogs",
+};
+const packagesFor = {
+  amd64: { "qemu-system-x86_64": "qemu-system-x86" },
+  arm64: {
+    "qemu-system-aarch64": "qemu-system-arm",
+    "qemu-aarch64-static": "qemu-user-static",
+    // mmdebstrap asks it whether this machine can run the programs of another.
+    "arch-test": "arch-test",
+  },
+} as const;
+
+/** The C compilers with which the tests of layouts compare the headers. */
+export const compilers: Readonly<Record<string, string>> = {
   gcc: "gcc libc6-dev",
   "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
 };
 
 /** Throws one line that says what to install, or who has to run this. */
-export function requireTools(): void {
-  const missing = Object.entries(packages).flatMap(([tool, name]) => (Bun.which(tool) ? [] : [name]));
+export function requireTools(
+  architecture: keyof typeof packagesFor,
+  others: Readonly<Record<string, string>> = {},
+): void {
+  const needed = { ...packages, ...packagesFor[architecture], ...others };
+  const missing = Object.entries(needed).flatMap(([tool, name]) => (Bun.which(tool) ? [] : [name]));
   if (missing.length > 0)
     throw new Error(`tools are missing: apt-get install --no-install-recommends ${missing.join(" ")}`);
   if (process.getuid?.() !== 0) throw new Error("makes a disk with files of every owner: run it with sudo");
