@@ -1,5 +1,7 @@
 import type { SimulatedDevice } from "./device.ts";
 
+/** SYS_PING, which every host says first. */
+const ping = 0x0101;
 const zonestatus_max = 0xffff;
 
 /**
@@ -20,14 +22,14 @@ export class Reports {
     if (every_ms > 0) this.#timer = setInterval(() => this.#notify(device), every_ms);
   }
 
-  /** The host has closed the port, so that what it wrote has been read: the next first words are another's. */
+  /** The host has closed the port, so that what it wrote has been read: the next ping is another's. */
   hostClosed(): void {
     this.first = null;
     this.#spoken = false;
   }
 
-  hostSpoke(): void {
-    this.#spoken = true;
+  hostSaid(command: number): void {
+    if (command === ping) this.#spoken = true;
   }
 
   #notify(device: SimulatedDevice): void {
