@@ -1,9 +1,10 @@
-import { ptr, read } from "bun:ffi";
-import { close, readdirSync, readFileSync, realpathSync, writeSync } from "node:fs";
+import { ptr } from "bun:ffi";
+import { close, realpathSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { getSystemErrorMap, promisify } from "node:util";
+import { promisify } from "node:util";
 import { messageOf, OperatorError } from "../../src/base/errors.ts";
-import { openLibc } from "../../src/base/libc.ts";
+import { factIn, namesIn } from "../../src/base/kernel-files.ts";
+import { errnoFunction, errnoOf, openLibc } from "../../src/base/libc.ts";
 import type { SerialLine } from "../wire/serial-line.ts";
 
 /** The number of an adapter of the kernel, such as `hci0`; undefined where a port is none. */
@@ -48,15 +49,15 @@ function placeOf(adapter: string): string {
   if (!device.includes("/usb")) return "built in";
   // The adapter hangs below an interface of its USB device: …/1-2/1-2:1.0/bluetooth/hci0.
   const usb = join(device, "../../..");
-  const words = ["manufacturer", "product"].map((file) => textOf(join(usb, file))).filter(Boolean);
+  const words = ["manufacturer", "product"].map((file) => factIn(join(usb, file))).filter(Boolean);
   return words.length === 0 ? "on USB" : `on USB (${words.join(" ")})`;
 }
 
 function switchedOff(adapter: string): "by software" | "by a switch" | undefined {
   const [rfkill] = namesIn(adapter).filter((name) => name.startsWith("rfkill"));
   if (rfkill === undefined) return undefined;
-  if (textOf(join(adapter, rfkill, "hard")) === "1") return "by a switch";
-  return textOf(join(adapter, rfkill, "soft")) === "1" ? "by software" : undefined;
+  if (factIn(join(adapter, rfkill, "hard")) === "1") return "by a switch";
+  return factIn(join(adapter, rfkill, "soft")) === "1" ? "by software" : undefined;
 }
 
 /**
@@ -210,31 +211,14 @@ function load() {
     socket: { args: ["i32", "i32", "i32"], returns: "i32" },
     bind: { args: ["i32", "ptr", "u32"], returns: "i32" },
     ioctl: { args: ["i32", "u64", "u64"], returns: "i32" },
-    __errno_location: { args: [], returns: "ptr" },
+    ...errnoFunction,
   });
 }
 
 function errnoName(): string {
-  const location = libc().__errno_location();
-  const errno = location === null ? 0 : read.i32(location);
-  return errno === errno_rfkill ? "ERFKILL" : (getSystemErrorMap().get(-errno)?.[0] ?? `errno ${errno}`);
+  const { code } = errnoOf(libc());
+  return code === rfkill ? "ERFKILL" : code;
 }
 
 /** Linux's own, which Bun has no name for. */
-const errno_rfkill = 132;
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // without Bluetooth there is no such directory, and an adapter may be gone by now
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch {
-    return "";
-  }
-}
+const rfkill = "errno 132";

@@ -1,8 +1,7 @@
-import { ptr, read } from "bun:ffi";
+import { ptr } from "bun:ffi";
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { getSystemErrorMap } from "node:util";
-import { openLibc } from "../../src/base/libc.ts";
+import { errnoFunction, errnoOf, openLibc } from "../../src/base/libc.ts";
 import {
   type Chip,
   debounce_ms,
@@ -131,14 +130,12 @@ function chipAt(path: string): CharacterChip[] {
 function ioctl(descriptor: number, number: number, bytes: Uint8Array): void {
   libc ??= openLibc(functions);
   if (libc.ioctl(descriptor, number, ptr(bytes)) !== -1) return;
-  const location = libc.__errno_location();
-  const errno = location === null ? 0 : read.i32(location);
-  const [code, message] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, `error ${errno}`];
+  const { code, message } = errnoOf(libc);
   throw Object.assign(new Error(`${code}: ${message}`), { code });
 }
 
 const functions = {
   ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
-  __errno_location: { args: [], returns: "ptr" },
+  ...errnoFunction,
 } as const;
 let libc: ReturnType<typeof openLibc<typeof functions>> | undefined;

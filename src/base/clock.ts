@@ -1,8 +1,9 @@
 import { FFIType, ptr } from "bun:ffi";
 import { randomUUID } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "./errors.ts";
+import { factIn, namesIn } from "./kernel-files.ts";
 import { openLibc } from "./libc.ts";
 
 /**
@@ -167,20 +168,11 @@ const flags = ["run/systemd/timesync/synchronized", "run/lintel-clock/synchroniz
  */
 function hasHardwareClock(root: string): boolean {
   const chips = join(root, "sys/class/rtc");
-  const set = (existsSync(chips) ? readdirSync(chips) : []).some((chip) => {
-    const fact = (name: string) => Number(textOf(join(chips, chip, name)));
+  const set = namesIn(chips).some((chip) => {
+    const fact = (name: string) => Number(factIn(join(chips, chip, name)));
     return fact("hctosys") === 1 && fact("since_epoch") * 1000 >= sane_unix_ms;
   });
-  return set || /^flags\s*:.* hypervisor\b/m.test(textOf(join(root, "proc/cpuinfo")));
-}
-
-/** The text of a file; empty where it cannot be read. */
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  return set || /^flags\s*:.* hypervisor\b/m.test(factIn(join(root, "proc/cpuinfo")) ?? "");
 }
 
 /**

@@ -1,4 +1,5 @@
-import { dlopen, type FFIFunction } from "bun:ffi";
+import { dlopen, type FFIFunction, type Pointer, read } from "bun:ffi";
+import { getSystemErrorMap } from "node:util";
 import { messageOf, OperatorError } from "./errors.ts";
 
 /** The C library's names: glibc's, then musl's. */
@@ -22,6 +23,20 @@ export function openLibc<Functions extends Record<string, FFIFunction>>(function
     remedy(),
     { cause },
   );
+}
+
+/** The function that errno is read by, to be opened beside those that set it. */
+export const errnoFunction = { __errno_location: { args: [], returns: "ptr" } } as const;
+
+/** The name and the words of errno, right after a call that has failed: `EBUSY`, `device or resource busy`. */
+export function errnoOf({ __errno_location }: { __errno_location(): Pointer | bigint | null }): {
+  code: string;
+  message: string;
+} {
+  const location = __errno_location();
+  const errno = location === null ? 0 : read.i32(location);
+  const [code, message] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, `error ${errno}`];
+  return { code, message };
 }
 
 /**

@@ -1,6 +1,7 @@
-import { existsSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from "node:fs";
+import { existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Clock, repeat } from "./clock.ts";
+import { factIn, namesIn } from "./kernel-files.ts";
 import { day_ms, hour_ms } from "./time.ts";
 
 /** State of the machine that a gateway runs on. An absent value is not told by the machine: nothing is guessed. Times are unix milliseconds. */
@@ -49,7 +50,7 @@ export function isHot({ temperature_c }: Pick<MachineHealth, "temperature_c">): 
  */
 export function machineHealth(directory: string, { sys = "/sys", proc = "/proc" } = {}): MachineHealth {
   const wear = diskWear(directory, sys);
-  const up_ms = Number((read(join(proc, "uptime")) ?? "").split(" ")[0]) * 1000;
+  const up_ms = Number((factIn(join(proc, "uptime")) ?? "").split(" ")[0]) * 1000;
   const temperature_c = hottest(sys);
   return {
     ...wear,
@@ -95,7 +96,7 @@ export class PowerWatch {
 function hottest(sys: string): number | undefined {
   const zones = entries(join(sys, "class/thermal"), /^thermal_zone\d+$/);
   const told = zones.flatMap((zone) => {
-    const text = read(join(sys, "class/thermal", zone, "temp"));
+    const text = factIn(join(sys, "class/thermal", zone, "temp"));
     return text !== undefined && /^-?\d+$/.test(text) ? [Number(text) / 1000] : [];
   });
   return told.length === 0 ? undefined : Math.max(...told);
@@ -107,12 +108,14 @@ function hottest(sys: string): number | undefined {
  */
 function power(sys: string): Pick<MachineHealth, "power_low" | "slowed"> {
   const hwmon = join(sys, "class/hwmon");
-  const monitor = entries(hwmon, /^hwmon\d+$/).find((name) => read(join(hwmon, name, "name")) === "rpi_volt");
-  const alarm = monitor === undefined ? undefined : read(join(hwmon, monitor, "in0_lcrit_alarm"));
+  const monitor = entries(hwmon, /^hwmon\d+$/).find(
+    (name) => factIn(join(hwmon, name, "name")) === "rpi_volt",
+  );
+  const alarm = monitor === undefined ? undefined : factIn(join(hwmon, monitor, "in0_lcrit_alarm"));
   const platform = join(sys, "devices/platform");
   const bits = entries(platform, /^soc/)
     .flatMap((soc) => entries(join(platform, soc), /firmware$/).map((name) => join(platform, soc, name)))
-    .map((firmware) => read(join(firmware, "get_throttled")))
+    .map((firmware) => factIn(join(firmware, "get_throttled")))
     .find((text) => text !== undefined && /^(0x)?[\da-f]{1,8}$/i.test(text));
   const throttled = bits === undefined ? undefined : Number.parseInt(bits, 16);
   const power_low = alarm === "1" || ((throttled ?? 0) & under_voltage) !== 0;
@@ -123,22 +126,9 @@ function power(sys: string): Pick<MachineHealth, "power_low" | "slowed"> {
 }
 
 function entries(directory: string, like: RegExp): string[] {
-  try {
-    return readdirSync(directory)
-      .filter((name) => like.test(name))
-      .slice(0, entries_max);
-  } catch {
-    return [];
-  }
-}
-
-function read(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch {
-    // A sensor that is away or asleep tells nothing.
-    return undefined;
-  }
+  return namesIn(directory)
+    .filter((name) => like.test(name))
+    .slice(0, entries_max);
 }
 
 const under_voltage = 0b0001;
@@ -167,9 +157,9 @@ interface DiskWear {
 function diskWear(directory: string, sys = "/sys"): DiskWear {
   const place = diskOf(directory, sys);
   if (place === undefined) return {};
-  const [, , , , , , sectors] = (readWear(join(place, "stat")) ?? "").split(/\s+/);
-  const life = readWear(join(place, "device/life_time"));
-  const spare = numberIn(readWear(join(place, "device/pre_eol_info")));
+  const [, , , , , , sectors] = (factIn(join(place, "stat")) ?? "").split(/\s+/);
+  const life = factIn(join(place, "device/life_time"));
+  const spare = numberIn(factIn(join(place, "device/pre_eol_info")));
   // Of the two kinds of memory that an eMMC may have, the one that is worn more; 0 is not told.
   const steps = Math.max(0, ...(life ?? "").split(/\s+/).map((word) => numberIn(word) ?? 0));
   return {
@@ -190,14 +180,6 @@ function diskOf(directory: string, sys: string): string | undefined {
   try {
     const place = realpathSync(join(sys, "dev/block", `${major}:${minor}`));
     return existsSync(join(place, "partition")) ? dirname(place) : place;
-  } catch {
-    return undefined;
-  }
-}
-
-function readWear(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8").trim();
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statfsSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
 import { arch, freemem, loadavg, release, totalmem, uptime } from "node:os";
 import { parse } from "smol-toml";
 import type { Clock } from "../../base/clock.ts";
+import { factIn, namesIn } from "../../base/kernel-files.ts";
 import { machineHealth } from "../../base/machine-health.ts";
 import { machineTimezone } from "../../base/timezone.ts";
 import type { GatewayStatus } from "../../gateway/gateway-status.ts";
@@ -16,10 +17,10 @@ import type { Scrub } from "./scrub.ts";
 /** The machine as every other of its kind is: nothing of it tells whose it is. */
 export function machineFacts(directory: string) {
   return {
-    model: textOf("/proc/device-tree/model")?.replaceAll("\0", "") ?? null,
+    model: factIn("/proc/device-tree/model")?.replaceAll("\0", "") ?? null,
     architecture: arch(),
     kernel: release(),
-    system: /^PRETTY_NAME="?([^"\n]*)/m.exec(textOf("/etc/os-release") ?? "")?.[1] ?? null,
+    system: /^PRETTY_NAME="?([^"\n]*)/m.exec(factIn("/etc/os-release") ?? "")?.[1] ?? null,
     bun: Bun.version,
     uptime_s: Math.round(uptime()),
     load: loadavg(),
@@ -36,7 +37,7 @@ export function sticks() {
     adapters: adapterPorts().map(portText),
     devices: entries("/dev").filter((name) => /^tty(ACM|USB|AMA)\d+$/.test(name)),
     usb: entries("/sys/bus/usb/devices").flatMap((name) => {
-      const id = (file: string) => textOf(`/sys/bus/usb/devices/${name}/${file}`)?.trim();
+      const id = (file: string) => factIn(`/sys/bus/usb/devices/${name}/${file}`);
       const [vendor, product] = [id("idVendor"), id("idProduct")];
       return vendor === undefined || product === undefined ? [] : [`${vendor}:${product}`];
     }),
@@ -63,19 +64,7 @@ function diskFacts(directory: string) {
 }
 
 function entries(directory: string): string[] {
-  try {
-    return readdirSync(directory).sort().slice(0, entries_max);
-  } catch {
-    return [];
-  }
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
+  return namesIn(directory).sort().slice(0, entries_max);
 }
 
 const entries_max = 1_000;
