@@ -106,8 +106,8 @@ export async function startCentral(options: {
       origin: server.origin,
       dashboard: `${server.origin}/`,
       store,
-      // Nothing to note is still an errand for the store: its answer, also a refusal, shows that it turns.
       warm: () => warmPages(site).catch((thrown) => log.debug(messageOf(thrown))),
+      // Nothing to note is still an errand for the store: its answer, also a refusal, shows that it turns.
       alive: () => store.noteTokenUse(new Map()).catch((thrown) => log.debug(messageOf(thrown))),
       stop: async () => {
         await pulling.stop();

@@ -179,25 +179,26 @@ export class Runner {
 class KeptRows {
   readonly #changes: () => number;
   readonly #rows = new Map<string, unknown>();
+  /** The state of the database that they are of. */
   #state: number | undefined;
-  #isAtOneMoment = false;
+  /** Outside of a snapshot each statement sees a state of its own, which nobody knows. */
+  #snapshot: "none" | "begun" | "known" = "none";
 
   constructor(changes: () => number) {
     this.#changes = changes;
   }
 
-  /** From here on all is read at one moment. */
   begin(): void {
-    this.#look();
-    this.#isAtOneMoment = true;
+    this.#snapshot = "begun";
   }
 
   end(): void {
-    this.#isAtOneMoment = false;
+    this.#snapshot = "none";
   }
 
   rowsOf({ text, parameters }: Statement, read: () => unknown): unknown {
-    if (!this.#isAtOneMoment) return read();
+    if (this.#snapshot === "none") return read();
+    if (this.#snapshot === "begun") this.#look();
     const name = `${parameters.join()} ${text}`;
     let rows = this.#rows.get(name);
     if (rows === undefined) {
@@ -212,6 +213,7 @@ class KeptRows {
     const state = this.#changes();
     if (state !== this.#state) this.#rows.clear();
     this.#state = state;
+    this.#snapshot = "known";
   }
 }
 
