@@ -68,6 +68,31 @@ export async function runPart(program: string, parts: readonly string[]): Promis
   await import(fileOf(part));
 }
 
+/** The options of a benchmark, and those of its parts that are named, or all of them. Its usage says what each part measures. */
+export function chosenParts<
+  Part extends { readonly what: string },
+  Defaults extends Readonly<Record<string, Default>>,
+>(
+  usage: string,
+  parts: Readonly<Record<string, Part>>,
+  defaults: Defaults,
+): { chosen: Part[]; options: Options<Defaults> } {
+  const lines = Object.entries(parts).map(([name, { what }]) => `  ${name.padEnd(11)}${what}`);
+  const options = optionsOf(
+    [`${usage} [PART …]   without a name all parts`, ...lines].join("\n"),
+    defaults,
+    ({ words }) => words.every((name) => Object.hasOwn(parts, name)),
+    { allowPositionals: true },
+  );
+  const names = options.words.length === 0 ? Object.keys(parts) : options.words;
+  return {
+    chosen: Object.keys(parts)
+      .filter((name) => names.includes(name))
+      .map((name) => parts[name] as Part),
+    options,
+  };
+}
+
 /** Prints the figures of a run and each fault, and ends with 1 where there is one. */
 export function endWith(
   name: string,

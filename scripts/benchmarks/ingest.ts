@@ -12,7 +12,7 @@ import { eventually } from "../../testbed/front-door.ts";
 import { optionsOf } from "../program-options.ts";
 import { peakOf, processorOf, residentOf } from "./api/process-usage.ts";
 import { Report } from "./api/report.ts";
-import { StickHome } from "./stick/home.ts";
+import { evenly, StickHome } from "./stick/home.ts";
 
 const { seconds, rate } = optionsOf("./scripts/bench ingest [--seconds 60] [--rate 1000]", {
   seconds: 60,
@@ -20,7 +20,6 @@ const { seconds, rate } = optionsOf("./scripts/bench ingest [--seconds 60] [--ra
 });
 
 const sensor_count = 20;
-const tick_ms = 5;
 
 const report = new Report();
 const home = await StickHome.start(sensor_count);
@@ -60,17 +59,11 @@ async function measure({ gateway, sensors }: StickHome): Promise<number> {
 /** Sends at the rate, every sensor in turn, each counting from 1 in its zone status; how many each has sent. */
 async function flood(sensors: readonly SimulatedDevice[]): Promise<number[]> {
   const sent = sensors.map(() => 0);
-  const started = performance.now();
-  const total = rate * seconds;
-  for (let count = 0; count < total; ) {
-    const due = Math.min(total, Math.floor(((performance.now() - started) / 1000) * rate));
-    for (; count < due; count++) {
-      const index = count % sensors.length;
-      sent[index] = (sent[index] ?? 0) + 1;
-      sensors[index]?.notify((sent[index] ?? 0) & 0xffff);
-    }
-    await Bun.sleep(tick_ms);
-  }
+  await evenly(rate, rate * seconds, (count) => {
+    const index = count % sensors.length;
+    sent[index] = (sent[index] ?? 0) + 1;
+    sensors[index]?.notify((sent[index] ?? 0) & 0xffff);
+  });
   await home.stick.drained();
   return sent;
 }

@@ -9,7 +9,6 @@ export interface Data {
   readonly storeBytes: number;
   /** File of the rowid table: `events (id, item, stamp, event)`, stamp in unix seconds. */
   readonly rowid: string;
-  readonly rowidBytes: number;
   /** A page of 1,000 events before this, and no other page asked for has any of them. */
   readonly pages: readonly { readonly item: number; readonly before_s: number }[];
 }

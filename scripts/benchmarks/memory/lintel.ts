@@ -1,4 +1,5 @@
-import { eventually, type LintelProcess, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import { letIn } from "../stick/home.ts";
 import { OtherDevices } from "./other-devices.ts";
 import { Samples } from "./samples.ts";
 import { type HomeName, Sensors } from "./sensors.ts";
@@ -21,7 +22,7 @@ export async function lintelMonth(options: {
     const gateway = await site.run();
     const token = await site.token();
     await site.listening();
-    await pair(site, sensors);
+    await letIn(site, sensors.devices);
     samples.take(gateway.process.pid);
     for (let day = 0; day < days; day++) {
       await Promise.all([sensors.day(rate), others?.day()]);
@@ -37,24 +38,6 @@ export async function lintelMonth(options: {
     await site.remove();
   }
   return samples;
-}
-
-/** Lets the sensors in one after the other, while `lintel pair` runs. */
-async function pair(site: Site, sensors: Sensors): Promise<void> {
-  const pairing = site.spawn(["pair", "--seconds", "254", "--json", "--data", site.data]);
-  for (const device of sensors.devices) {
-    await told(pairing);
-    device.join();
-  }
-  await told(pairing);
-  pairing.kill("SIGINT");
-  await pairing.exited;
-}
-
-/** Waits for the next step, which must not be a failure. */
-async function told(pairing: LintelProcess): Promise<void> {
-  const line = (await pairing.line()) ?? (await pairing.said());
-  if (!/"state":"(open|joined)"/.test(line)) throw new Error(`lintel pair: ${line}`);
 }
 
 /** Asks for what a researcher's script and the dashboard ask for in a day. */

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
 import { numbers } from "../../../testbed/numbers.ts";
+import { evenly } from "../stick/home.ts";
 
 /** The sensors of a home, by the models of the simulator: as many as the flats of the programme have at most. */
 export const homes = {
@@ -17,7 +18,6 @@ export type HomeName = keyof typeof homes;
 const numbered = "3041";
 /** Notifications of one sensor in a day. */
 const notifications_a_day = 150;
-const tick_ms = 5;
 
 /** The Zigbee sensors of a flat around one coordinator, the same for whoever listens. */
 export class Sensors {
@@ -50,15 +50,10 @@ export class Sensors {
   /** A day of notifications, every sensor in turn, at so many a second. */
   async day(rate: number): Promise<void> {
     const total = this.devices.length * notifications_a_day;
-    const started = performance.now();
-    for (let count = 0; count < total; ) {
-      const due = Math.min(total, Math.floor(((performance.now() - started) / 1000) * rate));
-      for (; count < due; count++) {
-        this.sent += 1;
-        this.#next(count % this.devices.length);
-      }
-      await Bun.sleep(tick_ms);
-    }
+    await evenly(rate, total, (count) => {
+      this.sent += 1;
+      this.#next(count % this.devices.length);
+    });
     await this.#simulator.drained();
   }
 

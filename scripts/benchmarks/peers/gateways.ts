@@ -5,7 +5,7 @@ import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
 import { quantile, type Report } from "../api/report.ts";
 import { memoryOf } from "../memory/samples.ts";
-import { StickHome } from "../stick/home.ts";
+import { evenly, StickHome } from "../stick/home.ts";
 import { Zigbee2Mqtt } from "../stick/zigbee2mqtt.ts";
 
 /**
@@ -83,10 +83,8 @@ function counting(): () => number {
 
 /** 150 notifications of each sensor, 600 a second. */
 async function dayOf(side: Side, statuses: () => number): Promise<void> {
-  for (let round = 0; round < 150; round += 1) {
-    for (const sensor of side.sensors) sensor.notify(statuses());
-    await Bun.sleep(1000 * (side.sensors.length / 600));
-  }
+  const { sensors } = side;
+  await evenly(600, 150 * sensors.length, (place) => sensors[place % sensors.length]?.notify(statuses()));
   await settled(side, side.sensors[0] as SimulatedDevice);
 }
 
@@ -100,16 +98,7 @@ async function bursts(
   let [sent, failed] = [0, 0];
   for (let round = 0; round < rounds; round += 1) {
     const until = 50 + Math.floor(Math.random() * 200);
-    const began_ms = performance.now();
-    for (let told = 0; told < until; ) {
-      for (
-        const due = Math.min(until, ((performance.now() - began_ms) * burst_per_s) / 1000);
-        told < due;
-        told += 1
-      )
-        talker.notify(statuses());
-      await Bun.sleep(1);
-    }
+    await evenly(burst_per_s, until, () => talker.notify(statuses()));
     sent += until;
     await side.stick.drained();
     await cut(side);

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { evenly } from "../stick/home.ts";
 import type { MeasuredHome } from "./home.ts";
 
 /** A time in which something is under way, by unix time in milliseconds. */
@@ -63,12 +64,9 @@ async function told(
   { per_s, seconds, name }: { per_s: number; seconds: number; name: string },
 ): Promise<Burden> {
   const span = await during(async () => {
-    const began_ms = performance.now();
-    for (let count = 0; count < per_s * seconds; ) {
-      const due = Math.min(per_s * seconds, ((performance.now() - began_ms) / 1000) * per_s);
-      for (; count < due; count += 1) stick.sensors[count % stick.sensors.length]?.notify(count & 0xffff);
-      await Bun.sleep(tick_ms);
-    }
+    await evenly(per_s, per_s * seconds, (count) =>
+      stick.sensors[count % stick.sensors.length]?.notify(count & 0xffff),
+    );
     await stick.stick.drained();
   });
   return { name: `${per_s.toLocaleString("en")} notifications a second: ${name}`, spans: [span] };
@@ -106,7 +104,6 @@ async function during(work: () => Promise<unknown>): Promise<Span> {
   return [from_ms, Date.now()];
 }
 
-const tick_ms = 5;
 const look_ms = 5;
 /** After the last write of a checkpoint, until it is on the disk. */
 const synchronising_ms = 100;

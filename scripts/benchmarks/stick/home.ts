@@ -93,8 +93,18 @@ export class StickHome {
   }
 }
 
-/** Lets the sensors in one after the other. */
-async function letIn(site: Site, sensors: readonly SimulatedDevice[]): Promise<void> {
+/** Does something `count` times at an even rate. */
+export async function evenly(per_s: number, count: number, once: (place: number) => void): Promise<void> {
+  const began_ms = performance.now();
+  for (let done = 0; done < count; ) {
+    const due = Math.min(count, ((performance.now() - began_ms) / 1000) * per_s);
+    for (; done < due; done += 1) once(done);
+    await Bun.sleep(tick_ms);
+  }
+}
+
+/** Lets the sensors in one after the other, while `lintel pair` runs. */
+export async function letIn(site: Site, sensors: readonly SimulatedDevice[]): Promise<void> {
   const pair = site.spawn(["pair", "--seconds", String(pairing_s), "--json", "--data", site.data]);
   await stepOf(pair, "open");
   for (const sensor of sensors) {
@@ -113,6 +123,7 @@ async function stepOf(pair: ReturnType<Site["spawn"]>, state: string): Promise<v
 }
 
 const asking_ms = 1;
+const tick_ms = 5;
 /** An event that takes longer is lost. */
 const lost_ms = 10_000;
 /** The most that a coordinator keeps joining open for. */

@@ -6,12 +6,13 @@
  * URL is the maintenance database of a coordinator, with a superuser; --beside that of a server of its own on the same machine, without which one is started.
  * Databases are made on both and removed at the end. Exits with 1 when a bar is missed.
  */
-import { parseArgs } from "node:util";
+
 import { defaultAdmission } from "../../../src/central/receiver/admission-queue.ts";
 import { batch_readings_max } from "../../../src/store/batch.ts";
 import { GivenServer } from "../../../testbed/postgres/given-server.ts";
 import { ownServer } from "../../../testbed/postgres/own-server.ts";
 import type { TestServer } from "../../../testbed/postgres/test-server.ts";
+import { optionsOf } from "../../program-options.ts";
 import { quantile, Report } from "../api/report.ts";
 import { CentralServer, encodedNext, seconds } from "./central/central-server.ts";
 import { demoReadings, HomeData } from "./central/home-data.ts";
@@ -100,18 +101,16 @@ const parts: Readonly<Record<string, (servers: Servers, report: Report) => Promi
   pages,
 };
 
-const { values: options, positionals } = parseArgs({
-  options: { help: { type: "boolean", default: false }, beside: { type: "string" } },
-  allowPositionals: true,
-});
-const [url, ...chosen] = positionals;
-if (options.help || url === undefined || chosen.some((name) => !Object.hasOwn(parts, name))) {
-  console.log("./scripts/bench cluster URL [--beside URL] [ingest] [pages]   without a name both");
-  process.exit(options.help ? 0 : 2);
-}
+const { beside, words } = optionsOf(
+  "./scripts/bench cluster URL [--beside URL] [ingest] [pages]   without a name both",
+  { beside: undefined },
+  ({ words: [url, ...chosen] }) => url !== undefined && chosen.every((name) => Object.hasOwn(parts, name)),
+  { allowPositionals: true },
+);
+const [url = "", ...chosen] = words;
 const cluster = await GivenServer.at(url);
 if (!cluster.isCluster) throw new Error(`${cluster.place} has no Citus with workers`);
-const plain = options.beside === undefined ? await ownServer() : await GivenServer.at(options.beside);
+const plain = beside === undefined ? await ownServer() : await GivenServer.at(beside);
 const report = new Report();
 for (const [name, run] of Object.entries(parts))
   if (chosen.length === 0 || chosen.includes(name)) await run({ cluster, plain }, report);

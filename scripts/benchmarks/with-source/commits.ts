@@ -50,19 +50,15 @@ const from_ms = until_ms - options.days * day_ms;
 const arrivals = arrivalsOfHome();
 const now = await replayed(arrivals);
 const before = await replayed(heldBack(arrivals));
-const ratio = now.commits / before.commits;
 console.log(
   `the demo's home, ${options.days} days, ${perHour(arrivals.length)} readings and signs of life an hour`,
 );
-console.log(
-  `${"an hour".padEnd(28)}${"at once".padStart(10)}${"waiting".padStart(10)}${"ratio".padStart(8)}`,
-);
-row("commits", now.commits, before.commits);
-row("commits with readings", now.withReadings, before.withReadings);
-row("kB written", now.bytes / 1000, before.bytes / 1000);
 const report = new Report();
+report.note(
+  `commits with readings: ${perHour(now.withReadings)} an hour, ${perHour(before.withReadings)} with waiting`,
+);
 report.bar("commits an hour, beside waiting 100 ms before each", {
-  value: ratio,
+  value: now.commits / before.commits,
   most: ratio_max,
   of: [perHour(now.commits), perHour(before.commits)],
 });
@@ -71,15 +67,6 @@ report.beside("kB written an hour", now.bytes / 1000 / hours, {
   figure: before.bytes / 1000 / hours,
 });
 process.exit(report.end());
-
-function row(name: string, one: number, other: number): void {
-  const cells = [
-    perHour(one).padStart(10),
-    perHour(other).padStart(10),
-    (one / other).toFixed(3).padStart(8),
-  ];
-  console.log(name.padEnd(28) + cells.join(""));
-}
 
 function perHour(count: number): string {
   return (count / hours).toFixed(1);

@@ -6,7 +6,7 @@
  * Without a name all parts run in turn; --help says what each measures. Both sides of each part run in one go, Lintel as people start it. A program that is not on this machine
  * is named with the command that installs it, and left out. --quick takes little of everything, to see that it runs.
  */
-import { parseArgs } from "node:util";
+import { chosenParts } from "../../program-options.ts";
 import { Report } from "../api/report.ts";
 import { gateways } from "../peers/gateways.ts";
 import { pages } from "../peers/pages.ts";
@@ -29,18 +29,7 @@ const parts: Readonly<
   },
 };
 
-const { values: options, positionals } = parseArgs({
-  options: { help: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
-  allowPositionals: true,
-});
-const unknown = positionals.find((name) => !Object.hasOwn(parts, name));
-if (options.help || unknown !== undefined) {
-  console.log("./scripts/bench peers [--quick] [PART …]   without a name all parts");
-  for (const [name, { what }] of Object.entries(parts)) console.log(`  ${name.padEnd(11)}${what}`);
-  process.exit(options.help ? 0 : 2);
-}
+const { chosen, options } = chosenParts("./scripts/bench peers [--quick]", parts, { quick: false });
 const report = new Report();
-for (const [name, { run }] of Object.entries(parts)) {
-  if (positionals.length === 0 || positionals.includes(name)) await run(report, options);
-}
+for (const { run } of chosen) await run(report, options);
 process.exit(report.end());

@@ -36,7 +36,6 @@ async function makeData(options: { directory: string; events: number; items: num
     store,
     storeBytes: statSync(join(store, "lintel.db")).size,
     rowid,
-    rowidBytes: statSync(rowid).size,
     pages: shuffled(pages),
   };
 }
@@ -76,7 +75,7 @@ function stampOf(index: number): number {
   return start_ms + index * 1_500;
 }
 
-/** The obvious first design: a rowid table, and an index in the order of pages. */
+/** A rowid table, which other servers read, and an index in the order of pages. */
 function openRowidTable(path: string) {
   const database = new Database(path);
   database.run("PRAGMA journal_mode = WAL");

@@ -18,12 +18,12 @@ import {
 import type { UploadStore } from "../../../../src/store/gateway/upload-store.ts";
 import { valueColumns } from "../../../../src/store/series/series-columns.ts";
 import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open-store.ts";
-import { decodeBatch, encodeBatch } from "../../../../src/transfer/batch-codec.ts";
+import { encodeBatch } from "../../../../src/transfer/batch-codec.ts";
 import type { Report } from "../../api/report.ts";
 
 /**
  * Bytes on the wire for each reading of the demo's 30 days, in one piece and night by night, beside gzip-6 and zstd-19 of the same readings
- * as plain JSON; and how long a batch of the largest size takes to be read, written and read again.
+ * as plain JSON.
  */
 export async function wire(report: Report): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "lintel-bench-wire-"));
@@ -56,7 +56,6 @@ async function measure(store: UploadStore, report: Report): Promise<void> {
   compare("in one batch", [whole], report);
   report.bar("bytes on the wire for each reading", { value: bytesOf(whole) / count, most: 5 });
   compare("a batch for each night", nightsOf(whole), report);
-  time(repeated(whole), report);
 }
 
 function compare(what: string, batches: readonly Batch[], report: Report): void {
@@ -73,30 +72,6 @@ function compare(what: string, batches: readonly Batch[], report: Report): void 
   beside("zstd-19 of plain JSON", (text) => zstdCompressSync(text, zstd).length);
   beside("gzip-6 of plain JSON", (text) => gzipSync(text, { level: 6 }).length);
   beside("plain JSON", (text) => text.length);
-}
-
-/** Milliseconds of the best of some rounds. */
-function time(batch: Batch, report: Report): void {
-  const count = readingsIn(batch);
-  const bytes = encodeBatch(batch);
-  if (bytes === null) throw new Error("the batch is too large");
-  const best = (work: () => void) => {
-    const rounds = Array.from({ length: 7 }, () => {
-      const began_ms = performance.now();
-      work();
-      return performance.now() - began_ms;
-    });
-    return Math.min(...rounds);
-  };
-  const written_ms = best(() => encodeBatch(batch));
-  const read_ms = best(() => decodeBatch(bytes));
-  report.note(`a batch of ${count} readings, ${bytes.length} bytes`);
-  report.note(`  written in ${written_ms.toFixed(0)} ms, ${perSecond(count, written_ms)}`);
-  report.note(`  read in ${read_ms.toFixed(0)} ms, ${perSecond(count, read_ms)}`);
-}
-
-function perSecond(count: number, took_ms: number): string {
-  return `${Math.round((count / took_ms) * 1000).toLocaleString("en")} readings/s`;
 }
 
 function bytesOf(batch: Batch): number {
@@ -126,27 +101,6 @@ function cut(batch: Batch, from_seq: number, to_seq: number): Batch {
     return first < 0 || kept.seq.length === 0 ? [] : [[name, kept]];
   });
   return { ...batch, from_seq, to_seq, previous: "0123456789abcdef", series: Object.fromEntries(series) };
-}
-
-/** The same batch over and over, each time later, up to the largest that there is. */
-function repeated(batch: Batch): Batch {
-  const count = readingsIn(batch);
-  const times = Math.ceil(batch_readings_max / count);
-  const rounds = Array.from({ length: times }, (_, round) => round);
-  const series = Object.entries(batch.series).map(([name, columns]) => {
-    const later = (column: Float64Array, by: number) =>
-      Float64Array.from(rounds.flatMap((round) => Array.from(column, (value) => value + round * by)));
-    const again = mapped(columns, (column) => {
-      const all = rounds.flatMap(() => [...column]);
-      return column instanceof Float64Array ? Float64Array.from(all as number[]) : (all as string[]);
-    });
-    return [
-      name,
-      { ...again, seq: later(columns.seq, count), stamp_ms: later(columns.stamp_ms, days * day_ms) },
-    ];
-  });
-  const all: Batch = { ...batch, to_seq: batch.to_seq * times, series: Object.fromEntries(series) };
-  return cut(all, 1, batch_readings_max);
 }
 
 function mapped(
