@@ -35,8 +35,6 @@ export interface Put {
   readonly rows: readonly (readonly (number | string | null)[])[];
   /** `ON CONFLICT …`, where a row may be there already; no two of `rows` may conflict with each other. */
   readonly conflict: string;
-  /** Columns that are answered of each row as it is then, in any order of rows. */
-  readonly returning?: readonly string[];
 }
 
 type SqlType = "bigint" | "text" | "double precision";
@@ -121,13 +119,6 @@ export function* change(text: string, ...parameters: Parameter[]): Work<number> 
 /** See `Put`; no rows are no work. */
 export function* put(step: Put): Work<void> {
   if (step.rows.length > 0) yield step;
-}
-
-/** The same, with what is answered of the rows. */
-export function* putReturning<Row extends readonly unknown[]>(
-  step: Put & { readonly returning: readonly string[] },
-): Work<Row[]> {
-  return step.rows.length > 0 ? ((yield step) as Row[]) : [];
 }
 
 /** See `PutReadings`; no readings are no work. */

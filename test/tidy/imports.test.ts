@@ -176,6 +176,22 @@ test("every source file is reached from an entry, a worker or a test", async () 
   expect(dead).toEqual([]);
 });
 
+test("whatever is exported is named somewhere else", async () => {
+  const files = await sourceFiles();
+  const counts = new Map<string, number>();
+  for (const { text } of files)
+    for (const [name] of text.matchAll(/[\w$]+/g)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const exported = /^export (?:async )?(?:function\*?|const|class|interface|type) ([\w$]+)/gm;
+  const unused = files
+    .filter(({ path }) => !/^clients\/|^drivers\/native\//.test(path))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(exported)].flatMap(([, name = ""]) =>
+        counts.get(name) === 1 ? [`${path}: ${name}`] : [],
+      ),
+    );
+  expect(unused).toEqual([]);
+});
+
 /** The folder that counts as one house: its files may import each other freely. */
 function home(path: string): string {
   const [first, second, third, fourth] = path.split("/");

@@ -153,27 +153,24 @@ async function ask(sql: SqlRunner, { text, parameters, answer }: Statement): Pro
 }
 
 /** A few rows one by one, which a coordinator hands on as they are; more of them as arrays of their columns, which is one statement for any number. */
-async function put(
-  sql: SqlRunner,
-  { put: table, columns, rows, conflict, returning = [] }: Put,
-): Promise<unknown> {
+async function put(sql: SqlRunner, { put: table, columns, rows, conflict }: Put): Promise<void> {
   const types = Object.values(columns);
   const names = Object.keys(columns)
     .map((name) => `"${name}"`)
     .join(", ");
-  const answer = returning.length === 0 ? "" : ` RETURNING ${returning.join(", ")}`;
   if (rows.length <= listed_max) {
     const places = rows.map((_, row) => {
       return `(${types.map((type, place) => `$${row * types.length + place + 1}::${type}`).join(", ")})`;
     });
     const values = rows.flat() as number[];
-    const text = `INSERT INTO ${table} (${names}) VALUES ${places.join(", ")} ${conflict}${answer}`;
-    return [...(await sql.unsafe(text, values).values())];
+    const text = `INSERT INTO ${table} (${names}) VALUES ${places.join(", ")} ${conflict}`;
+    await sql.unsafe(text, values);
+    return;
   }
   const arrays = types.map((type, place) => `$${place + 1}::${type}[]`);
-  const text = `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays.join(", ")}) ${conflict}${answer}`;
+  const text = `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays.join(", ")}) ${conflict}`;
   const values = types.map((_, place) => rows.map((row) => row[place] ?? null)) as unknown as number[];
-  return [...(await sql.unsafe(text, values, { prepare: true }).values())];
+  await sql.unsafe(text, values, { prepare: true });
 }
 
 /** Rows that are put one by one: as many as a night of a home mostly has of anything but readings. */

@@ -1,15 +1,5 @@
 import type { SeriesName } from "../../domain/series.ts";
-import {
-  arrays,
-  change,
-  kept,
-  objects,
-  reach,
-  rowsOf,
-  rowsOfAll,
-  type Statement,
-  type Work,
-} from "../database.ts";
+import { arrays, kept, objects, reach, rowsOf, rowsOfAll, type Statement, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
 import type { Placement } from "../inventory/placements.ts";
 import type { Between } from "./time-spans.ts";
@@ -41,14 +31,6 @@ export function rowsBetween<Row extends readonly unknown[]>(
 
 /** A condition on a table that tells the series, as SQL: rows are of the run whose stream, series and home are the first parameters. */
 export const ofStreamSeries = "stream = $1 AND series = $2 AND home = $3";
-
-/** Makes the totals of a run, where nothing was ever kept of it. */
-export function* makeTotals({ stream, series, home }: Omit<StreamSeries, "homes" | "rows_from">): Work<void> {
-  yield* change(
-    "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-    ...[stream, series, home],
-  );
-}
 
 /** A series of a stream as one moment has it, and the placement that it is asked for. */
 export interface PlacedSeries extends StreamSeries {

@@ -145,14 +145,13 @@ export class Runner {
     return answer === "objects" ? statement.all(...bound) : statement.values(...bound);
   }
 
-  #put({ put, columns, rows, conflict, returning = [] }: Put): unknown[] {
+  #put({ put, columns, rows, conflict }: Put): void {
     const names = Object.keys(columns);
     const places = names.map((_, place) => `$${place + 1}`);
-    const answer = returning.length === 0 ? "" : ` RETURNING ${returning.join(", ")}`;
     const statement = this.#prepare(
-      `INSERT INTO ${put} (${names.join(", ")}) VALUES (${places.join(", ")}) ${conflict}${answer}`,
+      `INSERT INTO ${put} (${names.join(", ")}) VALUES (${places.join(", ")}) ${conflict}`,
     );
-    return rows.flatMap((row) => statement.values(...row));
+    for (const row of rows) statement.run(...row);
   }
 
   /** The newest first, as the key has them: pages that grow at the end of a stretch are filled, and those that grow at the front are left half empty. */
