@@ -14,7 +14,7 @@ export const attributeType = {
 export const configuration = { off: 0x0000, notify: 0x0001, indicate: 0x0002 } as const;
 
 /** The bits of 3.3.1.1 that are of use. */
-const propertyBits: Readonly<Record<CharacteristicProperty, number>> = {
+export const propertyBits: Readonly<Record<CharacteristicProperty, number>> = {
   read: 0x02,
   writeWithoutResponse: 0x04,
   write: 0x08,

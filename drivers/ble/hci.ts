@@ -160,7 +160,7 @@ export interface Report {
   readonly rssi: number;
 }
 
-const reportKinds: Readonly<Record<Report["kind"], number>> = {
+export const reportKinds: Readonly<Record<Report["kind"], number>> = {
   connectable: 0x00,
   directed: 0x01,
   scannable: 0x02,

@@ -77,7 +77,7 @@ export const zwaveJsUi: Hub = {
 };
 
 /** Command classes by the two ways in which a topic names them. */
-const classes: Readonly<Record<string, ValueClass>> = {
+export const zwaveClasses: Readonly<Record<string, ValueClass>> = {
   notification: "notification",
   "113": "notification",
   sensor_binary: "binary",
@@ -109,9 +109,9 @@ function readNode({ path, payload, localAddress }: HubMessage): Heard {
 
 function readValue({ path, payload, localAddress }: HubMessage, known: Directory): Heard {
   const at = path.findLastIndex(
-    (level, index) => index > 0 && Object.hasOwn(classes, level) && isEndpoint(path[index + 1]),
+    (level, index) => index > 0 && Object.hasOwn(zwaveClasses, level) && isEndpoint(path[index + 1]),
   );
-  const kind = classes[path[at] ?? ""];
+  const kind = zwaveClasses[path[at] ?? ""];
   if (at < 1 || kind === undefined || payload.length === 0) return "nothing";
   const told = jsonOf(payload);
   if (!isObject(told)) return { fault: "that tell a value without its time" };

@@ -189,9 +189,9 @@ export function encodeCurrentTime(shown_ms: number): Uint8Array {
 
 export const userOpcode = { register: 0x01, consent: 0x02, response: 0x20 } as const;
 
-const weightFlag = { imperial: 1, time: 1 << 1, user: 1 << 2, height: 1 << 3 } as const;
+export const weightFlag = { imperial: 1, time: 1 << 1, user: 1 << 2, height: 1 << 3 } as const;
 
-const compositionFlag = {
+export const compositionFlag = {
   imperial: 1,
   time: 1 << 1,
   user: 1 << 2,

@@ -53,6 +53,6 @@ export function encodeXiaomi(broadcast: XiaomiBroadcast, unit: XiaomiUnit = "kg"
 
 const xiaomi_bytes = 13;
 const poundBit = 1;
-const stateBit = { impedance: 1 << 1, stable: 1 << 5, catty: 1 << 6, removed: 1 << 7 } as const;
+export const stateBit = { impedance: 1 << 1, stable: 1 << 5, catty: 1 << 6, removed: 1 << 7 } as const;
 /** One step of the weight, grams: 1/200 kg, 1/100 lb, 1/100 of a catty of 500 g. */
-const step_g: Readonly<Record<XiaomiUnit, number>> = { kg: 5, lb: 4.5359237, catty: 5 };
+export const step_g: Readonly<Record<XiaomiUnit, number>> = { kg: 5, lb: 4.5359237, catty: 5 };

@@ -73,7 +73,7 @@ export const attributeRows: readonly AttributeRow[] = [
     attribute: "activePower",
     property: "power",
     unit: "W",
-    value: (raw, endpoint) => (raw === -0x8000 ? undefined : raw * powerFactor(endpoint)),
+    value: (raw, endpoint) => (raw === -0x8000 ? undefined : powerOf(raw, endpoint)),
     change: 5,
   },
   // 3.8: what sleeps and says "on" is a contact that opens; what is awake is switched.
@@ -81,7 +81,8 @@ export const attributeRows: readonly AttributeRow[] = [
     cluster: "genOnOff",
     attribute: "onOff",
     property: "contact",
-    value: (raw) => raw === 0,
+    // 255 is no boolean (2.6.2).
+    value: (raw) => (raw > 1 ? undefined : raw === 0),
     change: 0,
     unless: (device) => device.type !== "EndDevice",
   },
@@ -209,11 +210,11 @@ function isButton(endpoint: Models.Endpoint): boolean {
   return endpoint.supportsOutputCluster(buttonCluster);
 }
 
-/** Attributes 0x0604 and 0x0605, as they were read last. */
-function powerFactor(endpoint: Models.Endpoint): number {
+/** Watts, by attributes 0x0604 and 0x0605 as they were read last. */
+function powerOf(raw: number, endpoint: Models.Endpoint): number {
   const of = (name: string) => {
     const held = endpoint.getClusterAttributeValue("haElectricalMeasurement", name);
     return typeof held === "number" && held > 0 ? held : 1;
   };
-  return of("acPowerMultiplier") / of("acPowerDivisor");
+  return (raw * of("acPowerMultiplier")) / of("acPowerDivisor");
 }

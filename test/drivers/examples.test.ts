@@ -1,14 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Clock, Moment } from "../../src/base/clock.ts";
+import { bytesOf } from "../../drivers/wire/example.ts";
 import { faultOfGap, faultOfReading } from "../../src/gateway/ingest/validity.ts";
-import { bytesOf, exampleSets } from "../../testbed/example-sets.ts";
+import { clockAt, exampleSets } from "../../testbed/example-sets.ts";
 import { RecordingHost, temporaryDirectory } from "../../testbed/recording-host.ts";
-
-/** A clock on which nothing happens but one moment. */
-function clockAt(moment: Moment): Clock {
-  return { boot: "one", now: () => moment, after: () => () => {} };
-}
 
 for (const { driver, moment, examples, feed } of exampleSets) {
   for (const { name, bytes, readings, gaps = [], dropped = {} } of examples) {

@@ -62,15 +62,6 @@ test("advertising data is what its bytes say: a BTHome broadcast, and all fields
   for (let length = 0; length < bytes.length; length += 1) decodeAdvertisingData(bytes.subarray(0, length));
 });
 
-test("a shortened name, lists that are not complete and 32-bit service data are read as well", () => {
-  const bytes = hex("0408 426f78 03021d18 07209efe0000 0102 11069ecadc240ee5a9e093f3a3b50100406e");
-  expect(decodeAdvertisingData(bytes)).toEqual({
-    name: "Box",
-    services: ["181d", "6e400001-b5a3-f393-e0a9-e50e24dcca9e"],
-    serviceData: { fe9e: hex("0102") },
-  });
-});
-
 test("a packet says what the specification's layout says", () => {
   expect(encodeCommand(0x0c03)).toEqual(Buffer.from("01030c00", "hex"));
   expect(decodeCommand(encodeCommand(0x200c, hex("0100")))).toEqual({

@@ -54,11 +54,6 @@ describe("objects", () => {
     }
   });
 
-  test("scaled numbers are the decimals that the format's examples show", () => {
-    const { objects } = decodeObjects(bytes("02ca09 03bf13 0c020c 45 1101"));
-    expect(objects.map(({ value }) => value)).toEqual([25.06, 50.55, 3.074, 27.3]);
-  });
-
   test("what came before an unknown, a cut or a descending one is kept", () => {
     const battery = { id: 1, value: 97 };
     expect(decodeObjects(bytes("0161 ee 0201"))).toEqual({ objects: [battery], stopped: "unknown object" });
@@ -140,4 +135,15 @@ describe("service data", () => {
       "encrypted with another key",
     );
   });
+});
+
+test("a simulator sends objects in rising order, of known kinds, and seals only with a key", () => {
+  const [battery, packet] = [
+    { id: 1, value: 97 },
+    { id: 0, value: 9 },
+  ];
+  expect(encodeObjects([battery, packet]).toHex()).toBe("00090161");
+  expect(() => encodeObjects([{ id: 0xee, value: 1 }])).toThrow("no object 238");
+  const address = new Uint8Array(6);
+  expect(() => encodeServiceData({ objects: [], counter: 1 }, { address })).toThrow("takes a key");
 });

@@ -1,10 +1,8 @@
 import { expect, test } from "bun:test";
 import { BleDriver } from "../../../drivers/ble/driver.ts";
 import { bthomeDevices } from "../../../drivers/bthome/driver.ts";
-import { type BthomeObject, objectTypes } from "../../../drivers/bthome/objects.ts";
-import { sensorSightingOf } from "../../../drivers/bthome/sensor.ts";
+import type { BthomeObject } from "../../../drivers/bthome/objects.ts";
 import { encodeServiceData } from "../../../drivers/bthome/service-data.ts";
-import { quantities } from "../../../src/domain/quantities.ts";
 import { listening, type Rig, startRig } from "../ble/rig.ts";
 
 const address = "54:48:e6:8f:80:a5";
@@ -70,28 +68,4 @@ test("a window sensor is a lid of a pill box, unless it is listed as a sensor", 
     );
     expect(told(rig)).toEqual(sensors.length === 0 ? [1] : [1, "angle 12"]);
   }
-});
-
-test("every object of the table that is kept comes out where it says, in the unit of its quantity", () => {
-  let kept = 0;
-  for (const [id, { kept: as }] of objectTypes) {
-    const seen = sensorSightingOf([{ id, value: 1 }], { triggered: true });
-    if (as === undefined) expect([id, seen]).toEqual([id, undefined]);
-    else if ("bit" in as) expect([...(seen?.bits ?? [])]).toEqual([[as.bit, 1]]);
-    else if ("quantity" in as) {
-      const [measure] = seen?.measures ?? [];
-      expect(measure?.quantity).toBe(as.quantity);
-      const row = (quantities as Record<string, { unit: string }>)[as.quantity];
-      if (row !== undefined) expect([id, measure?.unit]).toEqual([id, row.unit]);
-    }
-    kept += as === undefined ? 0 : 1;
-  }
-  expect(kept).toBeGreaterThan(40);
-});
-
-test("a voltage is of the mains beside power, and else of the battery", () => {
-  const volts = { id: 0x0c, value: 2.95 };
-  const beside = (id: number) => sensorSightingOf([volts, { id, value: 1 }], { triggered: false });
-  expect(beside(0x02)).toMatchObject({ battery_mv: 2_950, measures: [{ quantity: "temperature" }] });
-  expect(beside(0x0b)?.measures).toMatchObject([{ quantity: "voltage", value: 2.95 }, { quantity: "power" }]);
 });

@@ -14,7 +14,6 @@ import {
   encodeWeight,
 } from "../../../drivers/scale/standard.ts";
 import { decodeXiaomi, encodeXiaomi } from "../../../drivers/scale/xiaomi.ts";
-import { decodeHeart, encodeHeart } from "../../../drivers/wire/heart-rate.ts";
 
 const bytes = (hex: string) => Uint8Array.fromHex(hex.replaceAll(" ", ""));
 const shown_ms = Date.UTC(2026, 10, 20, 7, 31, 5);
@@ -72,16 +71,6 @@ describe("composition", () => {
       expect(decodeComposition(all.subarray(0, length))).toBeUndefined();
   });
 
-  test("has masses in hundredths of a pound where its flags say so", () => {
-    const measured = decodeComposition(bytes("0104 ffff 8340"));
-    expect(measured).toEqual({ multiplePackets: false, weight_g: expect.closeTo(165.15 * 453.59237, 6) });
-  });
-
-  test("lacks what was not measured", () => {
-    expect(decodeComposition(bytes("0001 ffff ffff"))).toEqual({ multiplePackets: false });
-    expect(decodeComposition(bytes("0010 2c01"))).toEqual({ multiplePackets: true, fat_percent: 30 });
-  });
-
   test("comes back as it was sent", () => {
     const measurement = {
       multiplePackets: true,
@@ -95,16 +84,6 @@ describe("composition", () => {
     };
     expect(decodeComposition(encodeComposition(measurement))).toEqual(measurement);
   });
-});
-
-test("heart rates have one byte or two, and count with contact only", () => {
-  expect(decodeHeart(bytes("00 48"))).toBe(72);
-  expect(decodeHeart(bytes("01 4800"))).toBe(72);
-  expect(decodeHeart(bytes("06 48"))).toBe(72);
-  expect(decodeHeart(bytes("04 48"))).toBeUndefined();
-  for (const wrong of ["", "00", "01 48", "00 00", "01 ffff"])
-    expect(decodeHeart(bytes(wrong))).toBeUndefined();
-  for (const rate of [40, 255, 256]) expect(decodeHeart(encodeHeart(rate))).toBe(rate);
 });
 
 test("battery, consent and current time are read as they are sent, and not when cut short", () => {
@@ -160,19 +139,6 @@ describe("S400", () => {
     [a5e6, "4859d53b3bde6bc8d05b51c0cdfd9021c9000000925c5039", 1_752_500_249, 73_200, 75, 414.3],
     [a5e6, "4859d53b4d6f359ce56f1f7e7e0adddc260000000c13d3c4", 1_752_586_470, 73_300, undefined, undefined],
   ] as const;
-
-  test("opens what real scales sent", () => {
-    for (const [sender, hex, stamp_s, weight_g, heartRate, impedance_ohm] of captures) {
-      const seen = decodeS400(bytes(hex), sender);
-      expect(seen).toEqual({
-        profile: 1,
-        stamp_s,
-        ...(weight_g === undefined ? {} : { weight_g }),
-        ...(heartRate === undefined ? {} : { heartRate }),
-        ...(impedance_ohm === undefined ? {} : { impedance_ohm }),
-      });
-    }
-  });
 
   test("opens nothing with another key or address, cut short, or of another product", () => {
     const [, hex] = captures[0];

@@ -1,11 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  activities,
-  decodeLine,
-  encodeBlock,
-  fetchLine,
-  setTimeLine,
-} from "../../../drivers/watch/health-log.ts";
+import { decodeLine, encodeBlock, fetchLine, setTimeLine } from "../../../drivers/watch/health-log.ts";
 
 const line = (fields: object) =>
   JSON.stringify({ t: "act", ts: 1_800_000_000_000, stp: 7, act: "WALKING", ...fields });
@@ -16,19 +10,6 @@ test("a line of the log is a block of ten minutes, whatever stands around it", (
       kind: "block",
       block: { end_ms: 1_800_000_000_000, steps: 7, activity: "WALKING" },
     });
-});
-
-test("each activity is known with its states, and a watch that is not worn has none", () => {
-  expect(activities).toEqual({
-    UNKNOWN: { walkState: 1, runState: 1, sleepState: 1 },
-    NOT_WORN: undefined,
-    WALKING: { walkState: 2, runState: 1, sleepState: 1 },
-    EXERCISE: { walkState: 1, runState: 2, sleepState: 1 },
-    LIGHT_SLEEP: { walkState: 1, runState: 1, sleepState: 2 },
-    DEEP_SLEEP: { walkState: 1, runState: 1, sleepState: 3 },
-  });
-  for (const activity of Object.keys(activities))
-    expect(decodeLine(line({ act: activity }))).toMatchObject({ kind: "block", block: { activity } });
 });
 
 test.each<[object, boolean]>([

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ByteReader, littleEndian } from "../../../drivers/wire/byte-reader.ts";
 import { decodeDateTime, encodeDateTime } from "../../../drivers/wire/date-time.ts";
-import { decodeHeart, encodeHeart } from "../../../drivers/wire/heart-rate.ts";
+import { encodeHeart } from "../../../drivers/wire/heart-rate.ts";
 
 const bytes = (hex: string) => Uint8Array.fromHex(hex.replaceAll(" ", ""));
 
@@ -41,22 +41,6 @@ test.each<[string, string | undefined]>([
 
 test("a clock that is not known shows seven zeros", () => {
   expect(encodeDateTime(undefined).toHex()).toBe("00000000000000");
-});
-
-test.each<[string, number | undefined]>([
-  ["00 48", 72],
-  ["01 2c01", 300],
-  ["01 2d01", undefined],
-  ["00 00", undefined],
-  ["00 01", 1],
-  ["00", undefined],
-  ["01 48", undefined],
-  ["04 48", undefined],
-  ["06 48", 72],
-  ["02 48", 72],
-  ["10 48 2003", 72],
-])("the heart rate %s is %p", (hex, rate) => {
-  expect(decodeHeart(bytes(hex))).toBe(rate as number);
 });
 
 test("a heart rate takes one byte up to 255", () => {

@@ -27,11 +27,12 @@ import { decodeXiaomi } from "../../../../drivers/scale/xiaomi.ts";
 import { decodeTemperature } from "../../../../drivers/vitals/measurements.ts";
 import { line_max_bytes } from "../../../../drivers/watch/fetch.ts";
 import { decodeLine } from "../../../../drivers/watch/health-log.ts";
+import { bytesOf } from "../../../../drivers/wire/example.ts";
 import { encodeFrame, FrameReader } from "../../../../drivers/wire/hdlc.ts";
 import { decodeHeart } from "../../../../drivers/wire/heart-rate.ts";
 import { LineReader } from "../../../../drivers/wire/lines.ts";
 import { FrameReader as ZnpReader } from "../../../../drivers/zigbee/simulator/frame.ts";
-import { bytesOf, exampleSets } from "../../../../testbed/example-sets.ts";
+import { exampleSets } from "../../../../testbed/example-sets.ts";
 import { batchParsers } from "./batch-parsers.ts";
 
 /** A parser that cuts what it finds out of a stream of bytes. */
