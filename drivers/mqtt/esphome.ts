@@ -40,7 +40,7 @@ export const esphome: Hub = {
   name: "esphome",
   title: "ESPHome",
   prefix: "homeassistant",
-  never: ["when it was, of what had waited at the broker"],
+  never: ["the time of a message that waited at the broker"],
   tells: Object.fromEntries([
     ...Object.keys(signWords).map((word) => [`binary_sensor ${word}`, word]),
     ...Object.entries(quantityClasses).map(([word, quantity]) => [`sensor ${word}`, quantity]),

@@ -14,7 +14,7 @@ export const zigbee2mqtt: Hub = {
   name: "zigbee2mqtt",
   title: "Zigbee2MQTT",
   prefix: "zigbee2mqtt",
-  never: ["an equal state said again, unless its cache is off"],
+  never: ["the same state a second time, unless its cache is off"],
   directory: ["bridge/devices", "bridge/groups", "bridge/info"],
   messages: ["#"],
   read: (message, known) => {

@@ -268,7 +268,7 @@ test("what comes at QoS 0 is said in the status, and among the facts of its sens
   expect(lossy).toEqual({
     events: { form: "translated", from: "Zigbee2MQTT, occupancy" },
     never: [
-      expect.stringContaining("an equal state"),
+      expect.stringContaining("the same state a second time"),
       "what it says while the gateway or the broker is away: it comes at QoS 0",
     ],
   });

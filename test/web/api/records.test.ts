@@ -43,7 +43,7 @@ describe.each([
     for (const record of given(type)) expect(await bodyOf<Body>(`/${type}/${record[id]}`)).toEqual(record);
   });
 
-  test("that do not exist are 404, and numbers that are none are 422", async () => {
+  test("that do not exist are 404, and values that are no number are 422", async () => {
     for (const unknown of ["99", "-1", "0"])
       expect(await refusalOf(`/${type}/${unknown}`)).toMatchObject({ status: 404, code: 40404 });
     for (const malformed of ["one", "1.5", "0x1", "1e3", "%20", "9".repeat(17)])
