@@ -14,7 +14,7 @@ export type Aim = (typeof aims)[number];
 export interface Damage {
   readonly seed: number;
   readonly aim: Aim;
-  /** Pages that were overwritten, and readings that stood on them. */
+  /** Pages that were overwritten, and readings that stood on them, at most. */
   readonly pages: number;
   readonly hit: number;
   /** Pages that were hit besides leaves of readings, as table and kind of page. */
@@ -147,6 +147,7 @@ function overwrite(
   const all = database
     .query("SELECT pageno, name, pagetype, ncell FROM dbstat ORDER BY pageno")
     .all() as Page[];
+  const [[most_in_block = 0] = []] = database.query("SELECT max(count) FROM blocks").values() as number[][];
   database.close();
   const hit = new Set<Page>(aimedAt(all, aim, random));
   const most = Math.max(1, Math.round(all.length * share));
@@ -157,12 +158,17 @@ function overwrite(
     writeSync(file, bytes, 0, page_bytes, (pageno - 1) * page_bytes);
   }
   closeSync(file);
-  const events = [...hit].filter(({ name }) => name === "wirelesssensor_events");
+  // A page has rows, or blocks, or what a block has beyond its own page.
+  const readingsOn = ({ name, pagetype, ncell }: Page) => {
+    if (name === "wirelesssensor_events") return ncell;
+    const blocks = name !== "blocks" || pagetype === "internal" ? 0 : pagetype === "leaf" ? ncell : 1;
+    return blocks * most_in_block;
+  };
   return {
     pages: hit.size,
-    hit: events.reduce((sum, { ncell }) => sum + ncell, 0),
+    hit: [...hit].reduce((sum, page) => sum + readingsOn(page), 0),
     others: [...hit]
-      .filter(({ name, pagetype }) => name !== "wirelesssensor_events" || pagetype !== "leaf")
+      .filter(({ name, pagetype }) => !/^(wirelesssensor_events|blocks)$/.test(name) || pagetype !== "leaf")
       .map(({ name, pagetype }) => `${name} (${pagetype})`),
   };
 }
@@ -179,7 +185,7 @@ function aimedAt(all: readonly Page[], aim: Aim, random: () => number): Page[] {
     : from.filter(({ name }) => name === one?.name);
 }
 
-const ofReadings = new Set(["wirelesssensor_events", "totals", "counts", "late"]);
+const ofReadings = new Set(["wirelesssensor_events", "blocks", "totals", "late"]);
 
 interface Page {
   readonly pageno: number;
