@@ -1,7 +1,5 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Site } from "../../../testbed/front-door.ts";
 import { doors_before, doorsTo, type HomeBefore } from "./home.ts";
 import {
   Broken,
@@ -10,6 +8,7 @@ import {
   keptIn,
   type Machine,
   type Part,
+  preparedPart,
   requireSame,
   type Tried,
 } from "./part.ts";
@@ -30,22 +29,15 @@ interface Copies {
   readonly backup: string;
 }
 
-async function copiesPart(
+function copiesPart(
   home: HomeBefore,
   tryOut: (machine: Machine, copies: Copies) => Promise<Tried>,
 ): Promise<Part> {
-  const directory = mkdtempSync(join(tmpdir(), "lintel-copies-"));
-  const copies = { home: home.directory, backup: join(directory, "backup") };
-  const site = new Site();
-  try {
+  return preparedPart(async (site, directory) => {
+    const copies = { home: home.directory, backup: join(directory, "backup") };
     await site.answer("backup", copies.backup, "--data", copies.home, "--json");
-  } finally {
-    await site.remove();
-  }
-  return {
-    run: (machine) => tryOut(machine, copies),
-    close: async () => rmSync(directory, { recursive: true, force: true }),
-  };
+    return copies;
+  }, tryOut);
 }
 
 async function tryBackup(machine: Machine, copies: Copies): Promise<Tried> {

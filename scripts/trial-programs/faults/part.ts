@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
-import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type LintelProcess, lintel, Site } from "../../../testbed/front-door.ts";
 import { storedEvents } from "../../../testbed/sqlite/stored-readings.ts";
@@ -19,6 +20,20 @@ export interface Part {
 export interface Tried {
   readonly ended: "healthy" | "stopped" | "limped";
   readonly said: string;
+}
+
+/** A part whose trials begin with copies of what is made once, in a directory that is gone at the end. */
+export async function preparedPart<Made>(
+  make: (site: Site, directory: string) => Promise<Made>,
+  tryOut: (machine: Machine, made: Made) => Promise<Tried>,
+): Promise<Part> {
+  const directory = mkdtempSync(join(tmpdir(), "lintel-part-"));
+  const site = new Site();
+  const made = await make(site, directory).finally(() => site.remove());
+  return {
+    run: (machine) => tryOut(machine, made),
+    close: async () => rmSync(directory, { recursive: true, force: true }),
+  };
 }
 
 /** Something that must never be. */

@@ -1,7 +1,6 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { type LintelProcess, RunningServer, Site } from "../../../testbed/front-door.ts";
+import { type LintelProcess, RunningServer } from "../../../testbed/front-door.ts";
 import { inHome } from "../../../testbed/uploading.ts";
 import { doors_before, doorsTo, type HomeBefore } from "./home.ts";
 import {
@@ -13,6 +12,7 @@ import {
   keptIn,
   type Machine,
   type Part,
+  preparedPart,
   requireSame,
   type Tried,
   warnings,
@@ -35,30 +35,23 @@ interface Night {
   readonly tokenFile: string;
 }
 
-async function nightPart(
+function nightPart(
   home: HomeBefore,
   tryOut: (machine: Machine, night: Night) => Promise<Tried>,
 ): Promise<Part> {
-  const directory = mkdtempSync(join(tmpdir(), "lintel-night-"));
-  const site = new Site();
-  try {
+  return preparedPart(async (site, directory) => {
+    const night = {
+      home: home.directory,
+      central: join(directory, "central"),
+      tokenFile: join(directory, "token"),
+    };
     const central = await site.central("--data", site.data);
     await inHome(12, site, { site, central });
     await central.stop();
-    cpSync(site.data, join(directory, "central"), { recursive: true });
-    cpSync(join(site.directory, "upload-token"), join(directory, "token"));
-  } finally {
-    await site.remove();
-  }
-  const night = {
-    home: home.directory,
-    central: join(directory, "central"),
-    tokenFile: join(directory, "token"),
-  };
-  return {
-    run: (machine) => tryOut(machine, night),
-    close: async () => rmSync(directory, { recursive: true, force: true }),
-  };
+    cpSync(site.data, night.central, { recursive: true });
+    cpSync(join(site.directory, "upload-token"), night.tokenFile);
+    return night;
+  }, tryOut);
 }
 
 async function tryUpload(machine: Machine, night: Night): Promise<Tried> {
