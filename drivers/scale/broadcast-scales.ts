@@ -50,12 +50,12 @@ export class BroadcastScales<State> {
       if (!scale.loaded) scale.state = this.#parse(parseIfWhole(await this.#host.cursor(cursor)));
       scale.loaded = true;
       const { state = scale.state, readings = [] } = judge(scale.state);
-      await Promise.all(
-        readings.map((one) => {
-          const reading = readingOf(device, moment, one);
-          return this.#host.accept(reading, { name: cursor, value: JSON.stringify(one.state) });
-        }),
-      );
+      // One after the other: the state of a later one says that those before it are recorded.
+      for (const one of readings) {
+        const cursorOfIt = { name: cursor, value: JSON.stringify(one.state) };
+        await this.#host.accept(readingOf(device, moment, one), cursorOfIt);
+        scale.state = one.state;
+      }
       scale.state = state;
     });
   }

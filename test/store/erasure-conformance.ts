@@ -260,6 +260,20 @@ function participant(make: MakeStore): void {
     expect(await erase(store, { subject: 7 })).toBeUndefined();
   });
 
+  test("loses what came until now where its enrollment has not ended, whether that is said by null or by 0", async () => {
+    for (const stop of [null, 0]) {
+      await using made = await make();
+      const { store } = made;
+      const gateway = new SimulatedGateway(12, "here").add(...events(1, 100));
+      await take(store, item(1, { currenthomeid: 12 }));
+      await imported(store, "subjects", { subjectid: 7 });
+      await imported(store, "project_enrollments", enrolled(7, 12, start_s + 20, stop));
+      await store.receive(gateway.all(), gateway.sender);
+      const plan = await store.erasurePlan({ subject: 7 }, at_ms);
+      expect([stop, plan?.readings.map(({ readings }) => readings)]).toEqual([stop, [80]]);
+    }
+  });
+
   test("keeps what another one held or wore", async () => {
     await using made = await make();
     const { store } = made;

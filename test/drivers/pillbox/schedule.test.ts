@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { requestType } from "../../../drivers/pillbox/protocol.ts";
+import { wait_ms } from "../../../drivers/pillbox/schedule.ts";
 import { SimulatedBox } from "../../../drivers/pillbox/simulator/box.ts";
+import { clockQuality } from "../../../src/base/clock.ts";
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import { household, mac } from "./household.ts";
 
@@ -154,4 +156,22 @@ test("a bridge on a path that does not exist names the section to correct", asyn
   const driver = home.start();
   await home.host.until("the driver to say so", () => driver.status().state === "retrying");
   expect(driver.status().problem).toMatch(/\[pillbox\]/);
+});
+
+test("a box is asked when its window is surely open, and again when it is surely over", () => {
+  // A box tells whole seconds, and its clock is known to about one: an edge is passed 2 s behind it.
+  const window = { from_ms: 100_000, to_ms: 200_000 };
+  const at = (unix_ms: number) => ({ unix_ms, monotonic_ms: 0, quality: clockQuality.synchronised });
+  const next = (result: "read" | "radio off", unix_ms: number) =>
+    unix_ms + wait_ms({ result, window }, undefined, at(unix_ms));
+  const silent = (failures: number, unix_ms: number) =>
+    unix_ms + wait_ms({ result: "silent", failures }, window, at(unix_ms));
+  expect([next("radio off", 0), next("read", 99_999), silent(1, 0)]).toEqual([102_000, 102_000, 102_000]);
+  expect([next("read", 100_000), next("read", 199_999)]).toEqual([202_000, 202_000]);
+  expect([next("radio off", 100_000), silent(1, 150_000), silent(1, 199_000)]).toEqual([
+    130_000, 180_000, 202_000,
+  ]);
+  expect([next("read", 200_000), silent(5, 200_000), silent(6, 200_000)]).toEqual([
+    3_800_000, 260_000, 3_800_000,
+  ]);
 });

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { scaleBroadcastExamples, scaleExamples } from "../../drivers/scale/examples.ts";
+import { watchExamples } from "../../drivers/watch/examples.ts";
+import { bytesOf } from "../../drivers/wire/example.ts";
+import type { BufferCursor, Gap, Reading } from "../../src/domain/reading.ts";
+import { clockAt } from "../../testbed/example-sets.ts";
+import { RecordingHost, temporaryDirectory } from "../../testbed/recording-host.ts";
+
+/** A gateway that dies when it is to take one more record than `commits_max`: nothing is answered any more. */
+class DyingHost extends RecordingHost {
+  commits_max = Number.POSITIVE_INFINITY;
+  readonly dead = Promise.withResolvers<void>();
+  readonly committed: Reading[] = [];
+
+  override async accept(reading: Reading, cursor?: BufferCursor): Promise<void> {
+    await this.#commit(cursor);
+    this.committed.push(reading);
+  }
+
+  override async gap(_: Gap, cursor?: BufferCursor): Promise<void> {
+    await this.#commit(cursor);
+  }
+
+  async #commit(cursor: BufferCursor | undefined): Promise<void> {
+    this.commits_max -= 1;
+    if (this.commits_max < 0) {
+      this.dead.resolve();
+      await new Promise(() => {});
+    }
+    if (cursor !== undefined) this.cursors.set(cursor.name, cursor.value);
+  }
+}
+
+const shape = ({ series, stamp_ms, values }: Reading) => ({ series, stamp_ms, values });
+
+// Devices that tell again what nobody confirmed.
+for (const { driver, moment, examples, feed } of [watchExamples, scaleExamples]) {
+  for (const { name, bytes } of examples) {
+    test(`${driver}: ${name}: killed before any record, a gateway that starts again has each reading once`, async () => {
+      const directory = temporaryDirectory();
+      const hostOf = (run: string) =>
+        new DyingHost({ directory: join(directory.path, run), clock: clockAt(moment) });
+      const whole = hostOf("whole");
+      await feed(bytesOf(bytes), whole);
+      for (let commits = 0; commits <= whole.committed.length; commits += 1) {
+        const first = hostOf(`killed ${commits}`);
+        first.commits_max = commits;
+        await Promise.race([feed(bytesOf(bytes), first), first.dead.promise]);
+        const again = hostOf(`killed ${commits}`);
+        for (const [cursor, value] of first.cursors) again.cursors.set(cursor, value);
+        await feed(bytesOf(bytes), again);
+        const all = [...first.committed, ...again.committed].map(shape);
+        expect({ commits, all }).toEqual({ commits, all: whole.committed.map(shape) });
+      }
+      directory.remove();
+    });
+  }
+}
+
+// A scale broadcasts one weighing several times; the example of the S400 has one of them.
+for (const { name, bytes, readings } of scaleBroadcastExamples.examples) {
+  test.each(readings.map((_, at) => at))(
+    `${name}: what the disk refuses once, reading %i, is taken from the next broadcast, and no other twice`,
+    async (refused) => {
+      const directory = temporaryDirectory();
+      const { moment, feed } = scaleBroadcastExamples;
+      const host = new DyingHost({ directory: directory.path, clock: clockAt(moment) });
+      const accept = host.accept.bind(host);
+      let asked = 0;
+      host.accept = (...record) =>
+        asked++ === refused ? Promise.reject(new Error("the disk is full")) : accept(...record);
+      await feed(bytesOf(readings.length > 1 ? bytes + bytes : bytes), host);
+      expect(host.committed.map(({ series }) => series)).toEqual(
+        readings.flatMap(({ series }) => series ?? []),
+      );
+      directory.remove();
+    },
+  );
+}
