@@ -51,6 +51,6 @@ test("lengths of time have one unit that a person would take", () => {
 test("hours of a view are told to the nearest minute, however it was drawn", () => {
   const { words } = rowsOf([0, 86_400_000]);
   const at = (hours: number, off_ms: number) => hours * 3_600_000 + off_ms;
-  expect(words({ from_ms: at(4.5, -1), to_ms: at(6, 20_000) })).toBe("Hours 4:30 to 6 of each day");
-  expect(words({ from_ms: at(0, 0), to_ms: at(24, -1) })).toBe("Hours 0 to 24 of each day");
+  expect(words({ from_ms: at(4.5, -1), to_ms: at(6, 20_000) }, home)).toBe("Hours 4:30 to 6 of each day");
+  expect(words({ from_ms: at(0, 0), to_ms: at(24, -1) }, home)).toBe("Hours 0 to 24 of each day");
 });
