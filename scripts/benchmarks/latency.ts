@@ -4,13 +4,10 @@
  *   ./scripts/bench latency [--events 120] [--quick]
  *
  * This process is the stick and its sensors, and a client that asks for the newest record every millisecond on one
- * connection until it is there; the gateway is the program that people start. Then the two bars that go with it: commits
- * an hour (./scripts/bench commits), and 1,000 notifications a second (./scripts/bench ingest).
- * Exits with 1 when half of the events take longer than 15 ms, one of a hundred longer than 60, or another bar is missed.
- * --quick takes 20 events, and leaves the other two out.
+ * connection until it is there; the gateway is the program that people start. What goes with it: commits an hour (./scripts/bench commits), and 1,000 notifications
+ * a second (./scripts/bench ingest). Exits with 1 when half of the events take longer than 15 ms, or one of a hundred longer than 60. --quick takes 20 events.
  */
 
-import { join } from "node:path";
 import { optionsOf } from "../program-options.ts";
 import { quantile, Report } from "./api/report.ts";
 import { StickHome } from "./stick/home.ts";
@@ -33,7 +30,6 @@ report.bar("from the last byte on the line to its record in an answered page, me
 });
 report.bar("the same, 99 of 100, ms", { value: p99, most: p99_max_ms });
 report.figure("a page in which nothing is new, just before, median, ms", quantile(pages, 0.5));
-if (!options.quick) for (const name of ["with-source/commits", "ingest"]) if (!run(name)) report.missed += 1;
 process.exit(report.end());
 
 /** Milliseconds that each event took, one a second, from one sensor after the other; and a page in which nothing is new. */
@@ -62,12 +58,4 @@ async function latencies(count: number): Promise<{ events: number[]; pages: numb
 
 function shown(values: readonly number[]): string {
   return [0.5, 0.95, 0.99, 1].map((q) => `p${q * 100} ${quantile(values, q).toFixed(1)} ms`).join(", ");
-}
-
-/** Runs another benchmark to its end, and shows what it prints but for its table; whether its bars are kept. */
-function run(name: string): boolean {
-  const child = Bun.spawnSync([process.execPath, join(import.meta.dir, `${name}.ts`)], { stderr: "inherit" });
-  const lines = child.stdout.toString().split("\n");
-  console.log([`\n${name}:`, ...lines.filter((line) => !line.startsWith("|"))].join("\n"));
-  return child.exitCode === 0;
 }
