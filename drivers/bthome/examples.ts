@@ -43,6 +43,16 @@ export const bthomeExamples: ExampleSet = {
       gaps: [{ device, reason: "missed_broadcasts", lost: 2 }],
     },
     {
+      name: "a door is opened, closed unheard, and opened again",
+      bytes: `12 16 d2fc 44 0007 0161 0908 3d2a00 5000d2496b
+              12 16 d2fc 44 0009 0161 0908 3d2c00 5000d2496b`,
+      readings: [
+        { ...event, values: { event: 8 } },
+        { ...event, values: { event: 8 } },
+      ],
+      gaps: [{ device, reason: "missed_broadcasts", lost: 1 }],
+    },
+    {
       name: "a new battery: the count begins again, and that is no gap",
       bytes: `12 16 d2fc 44 0007 010b 0901 3df401 5000d2496b
               12 16 d2fc 44 0001 0164 0900 3d0000 5000000000

@@ -110,6 +110,7 @@ const objects: ProvenTable["proofs"] = {
   "3a": [
     'https://bthome.io/format, "Event data"',
     ["3a01", "action_single 1"],
+    ["3a01 3a02", "action_1_single 1, action_2_double 1"],
     ["3a00 3a04", "action_2_long 1"],
     ["3a00", ""],
   ],

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { bthomeExamples } from "../../drivers/bthome/examples.ts";
 import { scaleBroadcastExamples, scaleExamples } from "../../drivers/scale/examples.ts";
 import { watchExamples } from "../../drivers/watch/examples.ts";
 import { bytesOf } from "../../drivers/wire/example.ts";
@@ -57,6 +58,41 @@ for (const { driver, moment, examples, feed } of [watchExamples, scaleExamples])
     });
   }
 }
+
+// A box broadcasts each change several times: of what came before a kill, only the newest comes again.
+const boxes = bthomeExamples.examples.filter(({ readings }) =>
+  readings.some(({ series }) => series === "pillbox_events"),
+);
+test.each(boxes.map(({ name, bytes, readings }) => [name, bytes, readings] as const))(
+  "bthome: %s: killed before any record, a gateway that starts again has each event once",
+  async (_, hex, readings) => {
+    const { moment, feed } = bthomeExamples;
+    const bytes = bytesOf(hex);
+    const broadcasts: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length; at += 1 + (bytes[at] ?? 0))
+      broadcasts.push(bytes.slice(at, at + 1 + (bytes[at] ?? 0)));
+    const directory = temporaryDirectory();
+    for (let commits = 0; commits <= readings.length + 1; commits += 1) {
+      let host = new DyingHost({ directory: directory.path, clock: clockAt(moment) });
+      host.commits_max = commits;
+      for (let next = 0; next < broadcasts.length; ) {
+        const died = host.dead.promise.then(() => true);
+        const fed = Promise.resolve(feed(broadcasts[next] ?? bytes, host)).then(() => false);
+        if (!(await Promise.race([fed, died]))) {
+          next += 1;
+          continue;
+        }
+        const again = new DyingHost({ directory: directory.path, clock: clockAt(moment) });
+        for (const [cursor, value] of host.cursors) again.cursors.set(cursor, value);
+        again.committed.push(...host.committed);
+        host = again;
+      }
+      const events: unknown[] = host.committed.map(({ values }) => values["event"]);
+      expect([commits, ...events]).toEqual([commits, ...readings.map(({ values }) => values?.["event"])]);
+    }
+    directory.remove();
+  },
+);
 
 // A scale broadcasts one weighing several times; the example of the S400 has one of them.
 for (const { name, bytes, readings } of scaleBroadcastExamples.examples) {
