@@ -54,3 +54,10 @@ test("hours of a view are told to the nearest minute, however it was drawn", () 
   expect(words({ from_ms: at(4.5, -1), to_ms: at(6, 20_000) }, home)).toBe("Hours 4:30 to 6 of each day");
   expect(words({ from_ms: at(0, 0), to_ms: at(24, -1) }, home)).toBe("Hours 0 to 24 of each day");
 });
+
+test("a weekday names a day of the last six, and a week ago is a date", () => {
+  const ago = (days: number) => dayText(now_ms - days * 24 * hour_ms, home);
+  expect([0, 1, 2, 6].map(ago)).toEqual(["today", "yesterday", "Sunday", "Wednesday"]);
+  expect([ago(7), ago(-1)]).toEqual(["Tuesday 27 October", "Wednesday 4 November"]);
+  expect(momentText(now_ms - 7 * 24 * hour_ms, home)).toBe("Tuesday 27 October");
+});
