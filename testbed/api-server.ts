@@ -3,6 +3,7 @@ import type { Log } from "../src/base/log.ts";
 import type { Store } from "../src/store/store.ts";
 import { apiApp, apiUrl } from "../src/web/api/api-routes.ts";
 import { type ServerBounds, startServer } from "../src/web/server/http-server.ts";
+import type { MachineScale } from "../src/web/server/request-costs.ts";
 
 /** A server that has the interface alone. */
 export interface Api {
@@ -23,6 +24,7 @@ export async function startApi({
   realm: string;
   tls?: { certificate: string; key: string };
   cache_bytes_max?: number;
+  scale?: MachineScale;
 } & Partial<ServerBounds>): Promise<Api> {
   const { store } = options;
   const cache = cache_bytes_max === undefined ? {} : { cache_bytes_max };

@@ -10,6 +10,7 @@ import type { GatewayStore } from "../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../src/store/sqlite/open-store.ts";
 import type { Store } from "../src/store/store.ts";
 import type { ServerBounds } from "../src/web/server/http-server.ts";
+import type { MachineScale } from "../src/web/server/request-costs.ts";
 import { type Api, startApi } from "./api-server.ts";
 import { SettableClock } from "./settable-clock.ts";
 
@@ -38,6 +39,8 @@ export async function serve(
     tls?: { certificate: string; key: string };
     hostname?: string;
     least?: Level;
+    /** Whose budget callers have; absent: a gateway's. */
+    scale?: MachineScale;
     /** The number of the home that the gateway is in. */
     home?: number;
     /** Wraps the store that the interface reads. */

@@ -91,6 +91,12 @@ export function startOfDate_ms(zone: string, date: string): number | undefined {
   }
 }
 
+/** A time of day of a date there, minutes after midnight by the clock, as unix milliseconds. One that the clocks skip is the moment after. */
+export function timeOfDate_ms(zone: string, date: string, minutes: number): number {
+  const time = new Temporal.PlainTime(Math.floor(minutes / 60), minutes % 60);
+  return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: zone, plainTime: time }).epochMilliseconds;
+}
+
 function zoned(zone: string, at_ms: number): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(Math.floor(at_ms)).toZonedDateTimeISO(zone);
 }

@@ -287,7 +287,7 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
     realm,
     tls: await tlsOf(config, clock, log),
     apps: [
-      apiApp({ store }),
+      apiApp({ store, setting: { ...config.home, walking: config.walking } }),
       sourceOf(facts),
       ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
       dashboardApp({

@@ -34,7 +34,7 @@ export async function startReadOnlyGateway(options: {
       realm,
       tls,
       apps: [
-        apiApp({ store }),
+        apiApp({ store, setting: { ...config.home, walking: config.walking } }),
         dashboardApp({ ...pagesOf(config, store), keepingOf: async () => keepingOf(config) }),
       ],
     });

@@ -6,6 +6,7 @@ import { pathReader, queryReader } from "../server/parameters.ts";
 import { textResponse } from "../server/responses.ts";
 import { pageOf, pageStyle } from "./contract/contract-page.ts";
 import { contractOf } from "./contract/openapi.ts";
+import type { HomeSetting } from "./derived-data.ts";
 import {
   EncodedAnswer,
   inPieces,
@@ -25,13 +26,16 @@ import { type ApiVersion, newestVersion, versionsOf } from "./versions.ts";
  * Serves the API of `store`, every version of it. What all endpoints check is checked in the order in which it stands here; then come path
  * and query.
  *
+ * @param options.setting what the configuration of a gateway says of its home
  * @param options.cache_bytes_max of encoded pages kept in memory for those who ask for the same; 0 keeps none
  */
 export function apiApp({
   store,
   cache_bytes_max = defaultCache_bytes_max,
+  setting,
 }: {
   store: Store;
+  setting?: HomeSetting;
   cache_bytes_max?: number;
 }) {
   const pages = new PageCache({ store, cache_bytes_max });
@@ -66,7 +70,14 @@ export function apiApp({
         ({ spend, request, params, query, now_ms, token, accepted, changes }) =>
           spend(async () => {
             const seen = await stores.of(token, changes);
-            const handled = await handle({ store: seen, path: params, query, scope: token.scope, now_ms });
+            const handled = await handle({
+              store: seen,
+              path: params,
+              query,
+              scope: token.scope,
+              now_ms,
+              setting,
+            });
             if ("read" in handled)
               return pages.respond({ request, now_ms, token, accepted, changes }, { version, ...handled });
             if (handled.next === undefined && isLong(handled.body)) return inPieces(handled.body, accepted);

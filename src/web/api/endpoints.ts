@@ -10,6 +10,7 @@ import { TokenScope } from "../../domain/token.ts";
 import type { OwnerMarks } from "../../store/inventory/record-store.ts";
 import type { CoverageInterval, ItemMarks } from "../../store/store.ts";
 import { HttpError } from "../server/http-errors.ts";
+import { derivedEndpoints } from "./derived-endpoints.ts";
 import {
   after,
   before,
@@ -242,6 +243,7 @@ export const endpoints: readonly Endpoint[] = [
   ...recordingKinds.map(deviceEndpoint),
   ...recordEndpoints,
   ...homeEndpoints,
+  ...derivedEndpoints,
 ];
 
 function kindNamed(name: string): Kind {

@@ -131,6 +131,20 @@ const values: JsonObject = {
   ...{ batteryvoltage: 3005, batteryunit: "mV" },
   ...{ epoch: "6f1c9a04d2e85b7730c4415eab92fd18", number: 41_207, clock: "synchronised" },
   ...{ scope: "read", bound: false },
+  ...{ day: "2026-11-20", observed: 1, definition: "room_visits/1", room: "kitchen", dwell_min: 12.4 },
+  ...{
+    signs: 9,
+    visits: 5,
+    minutes: 74.2,
+    fromroom: "kitchen",
+    toroom: "hall",
+    transitions: 4,
+    line: "hall",
+  },
+  ...{ speed: 0.86, direction: "rising", sensors: 4, status: "taken", at: stamp, asleep_min: 412.5 },
+  ...{ light_min: 290.5, deep_min: 122, rem_min: 0, awake_min: 18, unknown_min: 0, awakenings: 2 },
+  ...{ source: "watch", in_bed_min: null, breaks: 1, away_min: 84.3, outings: 2, hour: 9, active_min: 31 },
+  ...{ weight_kg: 67.82, weighings: 1, strangers: 0, distance_m: 3104.5, worn_min: 1360 },
 };
 
 /** Values that mean something else in the record with this title. */
@@ -146,4 +160,18 @@ const ofRecord: Readonly<Record<string, JsonObject>> = {
   },
   "Subject inventory": { start: "2026-10-24", stop: null },
   Issue: { statusname: "Open" },
+  "Derived measure": {
+    name: "room_visits",
+    title: "Stays in rooms",
+    madeof: "wirelesssensor_events",
+    needs: "sensors of movement whose rooms are known",
+    meaning: "a stay in a room",
+    rule: "of one person who lives alone",
+    paper: "",
+  },
+  "Stays in rooms": { stop: stamp + 744 },
+  "Episodes of sleep": { stop: stamp + 24_750, definition: "sleep/1" },
+  Absences: { stop: stamp + 5_058, definition: "outings/1" },
+  Nights: { start: stamp, stop: stamp + 24_750, definition: "nights/1" },
+  Doses: { reason: null, definition: "doses/1" },
 };

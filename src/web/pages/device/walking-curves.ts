@@ -2,10 +2,10 @@ import { day_ms, type TimeSpan, weeksOfDays, without } from "../../../base/time.
 import type { WalkingLine } from "../../../config/walking-line.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
 import { type SensorPass, walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
+import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import { presence } from "../home/strip-data.ts";
 import { type Asked, memoryBySite } from "../site.ts";
 import type { Uncovered } from "../uncovered.ts";
-import { linesOf } from "../walking-lines.ts";
 import type { Curve } from "./curve-data.ts";
 import { type CalendarSpan, newestBefore, readingsIn } from "./device-request.ts";
 

@@ -6,6 +6,7 @@ import { walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
 import { type GivenName, isDevice } from "../../../store/inventory/given-names.ts";
+import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
@@ -22,7 +23,6 @@ import {
 } from "../site.ts";
 import { listText, momentText, type Times } from "../time-text.ts";
 import { hereUntil_ms, uncertainTimesIn } from "../uncovered.ts";
-import { linesOf } from "../walking-lines.ts";
 import { type DeviceRow, rowOf } from "./home-devices.ts";
 import { type HomeNeed, needsOf, toBring, whyOf } from "./home-needs.ts";
 import type { StripContent } from "./strip-data.ts";

@@ -10,9 +10,9 @@ import {
 } from "../../../domain/derived/walking-passes.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
+import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import { cadenceOf, silence_max_ms } from "../../../store/series/coverage-intervals.ts";
 import { newestBefore } from "../device/device-request.ts";
-import { linesOf } from "../walking-lines.ts";
 import {
   type ActivityReport,
   activityReport,

@@ -2,12 +2,12 @@ import { faultOfLine } from "../../../config/walking-line.ts";
 import type { SetupVisitState } from "../../../domain/joining-state.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import { type GivenName, isDevice } from "../../../store/inventory/given-names.ts";
+import { measuredLines } from "../../../store/inventory/walking-lines.ts";
 import { cadenceOf } from "../../../store/series/coverage-intervals.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isInUse, type ShownConflict, shownConflicts, titleOf } from "../shown-devices.ts";
 import type { Show, Trouble } from "../site.ts";
-import { measuredLines } from "../walking-lines.ts";
 
 /** One step of the set-up visit. Times are unix milliseconds. */
 export interface SetupVisitData {

@@ -1,6 +1,6 @@
 import { faultOfLine, type WalkingLine } from "../../config/walking-line.ts";
 import type { Item } from "../../domain/records/item.ts";
-import { type GivenName, isDevice } from "../../store/inventory/given-names.ts";
+import { type GivenName, isDevice } from "./given-names.ts";
 
 /** The lines that measure walking speed: those of a configuration, and those that were measured in the home. */
 export function linesOf(

@@ -1,0 +1,145 @@
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { localDate, startOfDate_ms, type TimeSpan } from "../../base/time.ts";
+import {
+  type DerivedName,
+  definitionText,
+  derivedNames,
+  derivedOf,
+} from "../../domain/derived/derived-table.ts";
+import type { DerivedRow } from "../../domain/derived/home-data.ts";
+import { isUnixTime, record, unixTime } from "../../domain/records/record-field.ts";
+import { HttpError } from "../server/http-errors.ts";
+import { type AskedHome, homeDataOf, isOlder, zoneOf } from "./derived-data.ts";
+import { after, before, type Endpoint, type EndpointCall, endpoint, limit, skip } from "./endpoint.ts";
+import { idOf } from "./record-endpoints.ts";
+import { nextSecond } from "./series-endpoint.ts";
+
+/** A definition of a derived measure as it is served. */
+const Measure = record("Derived measure", {
+  name: Type.String({ description: "its name, the last part of its path" }),
+  title: Type.String({ description: "its name in words" }),
+  definition: Type.String({ description: "name and version of its definition, as its records have it" }),
+  madeof: Type.String({ description: "the series that it is made of, with spaces between" }),
+  needs: Type.String({ description: "what a home must have" }),
+  meaning: Type.String({ description: "what a record of it is" }),
+  rule: Type.String({ description: "when a value is known" }),
+  paper: Type.String({ description: "where the rule is from; empty where it is Lintel's own" }),
+});
+
+/** Measures that are made of the readings of a home: an addition, so that everybody counts alike. */
+export const derivedEndpoints: readonly Endpoint[] = [
+  endpoint({
+    name: "home_derived",
+    template: "/homes/{id}/derived",
+    summary: "Measures that can be asked for of a home, with their definitions",
+    area: "Homes",
+    since: "0.9",
+    path: Type.Object({ id: idOf("homes") }),
+    query: Type.Object({}),
+    response: Type.Array(Measure),
+    refusals: ["record_unknown"],
+    handle: async (call) => {
+      await requireHome(call);
+      return {
+        body: derivedNames.map((name) => {
+          const { title, madeOf, needs, meaning, rule, paper } = derivedOf(name);
+          const madeof = madeOf.join(" ");
+          return { name, title, definition: definitionText(name), madeof, needs, meaning, rule, paper };
+        }),
+      };
+    },
+  }),
+  ...derivedNames.map(derivedEndpoint),
+];
+
+function derivedEndpoint(name: DerivedName): Endpoint {
+  const { title } = derivedOf(name);
+  return endpoint({
+    name: `home_${name}`,
+    template: `/homes/{id}/derived/${name}`,
+    summary: `${title} of a home, newest first`,
+    area: "Homes",
+    since: "0.9",
+    cost: "heavy",
+    path: Type.Object({ id: idOf("homes") }),
+    query: Type.Object({ skip, limit, before, after }),
+    response: Type.Array(derivedRecord(name)),
+    refusals: ["record_unknown"],
+    handle: async (call) => {
+      const { store, path, query, setting, now_ms } = call;
+      await requireHome(call);
+      const asked = { store, home: path.id, setting, now_ms };
+      const zone = await zoneOf(asked);
+      const until_ms = Math.min(
+        query.before === undefined ? Number.POSITIVE_INFINITY : query.before * 1000,
+        nextSecond(now_ms),
+      );
+      const from_ms = query.after === undefined ? 0 : (query.after + 1) * 1000;
+      if (until_ms <= from_ms) return { body: [] };
+      const month = monthOf(zone, until_ms);
+      const rows = await rowsIn(asked, { name, zone, month });
+      // The day has begun before the moment that a page goes on from.
+      const all = rows.filter(({ at_ms }) => at_ms >= from_ms && at_ms < until_ms);
+      const body = all.slice(query.skip, query.skip + query.limit).map((row) => served(name, row));
+      const { limit, after, before } = query;
+      if (all.length > query.skip + limit)
+        return { body, next: { before, after, skip: query.skip + limit, limit } };
+      if (month.from_ms <= from_ms || !(await isOlder(asked, name, month.from_ms))) return { body };
+      const left = Math.max(0, query.skip - all.length);
+      return { body, next: { before: Math.floor(month.from_ms / 1000), after, skip: left, limit } };
+    },
+  });
+}
+
+/** All rows of a month, newest first. The whole month is made each time, so that a page never depends on where another began. */
+async function rowsIn(
+  asked: AskedHome,
+  { name, zone, month }: { name: DerivedName; zone: string; month: TimeSpan },
+): Promise<DerivedRow[]> {
+  const data = await homeDataOf(asked, { name, zone, span: month });
+  const rows = derivedOf(name).derive(data);
+  const order = new Map(rows.map((row, index) => [row, index]));
+  return rows.sort(
+    (one, other) => other.at_ms - one.at_ms || (order.get(one) ?? 0) - (order.get(other) ?? 0),
+  );
+}
+
+/** The month of the calendar that the moment before this one lies in: the most that one request makes. */
+function monthOf(zone: string, until_ms: number): TimeSpan {
+  const first = Temporal.PlainDate.from(localDate(zone, until_ms - 1)).with({ day: 1 });
+  const start = (date: Temporal.PlainDate) => startOfDate_ms(zone, date.toString()) ?? 0;
+  return { from_ms: start(first), to_ms: start(first.add({ months: 1 })) };
+}
+
+/** A gateway may be in a home that it has no record of. */
+async function requireHome({ store, path, setting }: EndpointCall<TObject>): Promise<void> {
+  const id = Number(path["id"]);
+  if ((await store.record("homes", id)) !== undefined) return;
+  const isOwn = setting?.id === id && (store.homes === undefined || store.homes.includes(id));
+  if (!isOwn) throw new HttpError("record_unknown", { record: "home", id });
+}
+
+/** A record of a measure: `stamp` and `day`, then its fields, then what part of its time was observed, and by which definition. */
+function derivedRecord(name: DerivedName): TObject {
+  const { title, fields, meaning } = derivedOf(name);
+  const own = Object.entries(fields).map(([field, { schema, unit, meaning: of }]): [string, TSchema] => [
+    field,
+    { ...schema, description: unit === "" || isUnixTime(schema) ? of : `${of} (${unit})` },
+  ]);
+  return record(title, {
+    stamp: unixTime({ description: `when it began; ${meaning}`, minimum: 0 }),
+    day: Type.String({ description: "the day of the calendar at the home: 2026-11-20", title: "a date" }),
+    ...Object.fromEntries(own),
+    observed: Type.Number({
+      description: "the part of its time in which the items it is made of were listened to and alive, 0 to 1",
+      minimum: 0,
+      maximum: 1,
+    }),
+    definition: Type.String({ description: `name and version of its definition: ${definitionText(name)}` }),
+  });
+}
+
+function served(name: DerivedName, { at_ms, day, values, observed }: DerivedRow) {
+  const stamp = Math.floor(at_ms / 1000);
+  return { stamp, day, ...values, observed, definition: definitionText(name) };
+}

@@ -1,0 +1,192 @@
+import { expect, test } from "bun:test";
+import { hour_ms, localDays, type TimeSpan } from "../../../src/base/time.ts";
+import { type DerivedName, derivedOf } from "../../../src/domain/derived/derived-table.ts";
+import type { DerivedReading, HomeData, HomeItem } from "../../../src/domain/derived/home-data.ts";
+
+const zone = "Europe/Berlin";
+const day_ms = 24 * hour_ms;
+/** Midnight in Berlin before 2026-11-03. */
+const midnight = Date.UTC(2026, 10, 2, 23);
+const at = (hour: number, minute = 0) => midnight + hour * hour_ms + minute * 60_000;
+const two: TimeSpan = { from_ms: midnight, to_ms: midnight + 2 * day_ms };
+
+function sensor(
+  itemname: string,
+  of: Partial<HomeItem>,
+  events: readonly (readonly [number, number])[],
+): HomeItem {
+  return {
+    itemname,
+    kind: "wirelesssensors",
+    subtype: "wall",
+    room: null,
+    role: null,
+    readings: { wirelesssensor_events: events },
+    covered: [{ from_ms: midnight - 5 * day_ms, to_ms: midnight + 5 * day_ms }],
+    first_ms: midnight - 5 * day_ms,
+    patience_ms: 3 * hour_ms,
+    ...of,
+  };
+}
+
+function derive(name: DerivedName, items: readonly HomeItem[], others: Partial<HomeData> = {}) {
+  const home = {
+    zone,
+    days: localDays(zone, two),
+    now_ms: midnight + 3 * day_ms,
+    items,
+    lines: [],
+    ...others,
+  };
+  return derivedOf(name).derive(home);
+}
+
+/** Bathroom at 8, kitchen from 8:10, out by the front door at 9, back at 10. */
+const moves = {
+  bathroom: [
+    [at(8), 2],
+    [at(8, 1), 0],
+    [at(8, 4), 2],
+  ],
+  kitchen: [
+    [at(8, 10), 2],
+    [at(8, 50), 2],
+    [at(10, 1), 2],
+  ],
+  door: [
+    [at(9), 1],
+    [at(9, 1), 0],
+    [at(10), 1],
+    [at(10, 1), 0],
+  ],
+} as const;
+const home = [
+  sensor("bathroom-wall", { room: "bathroom" }, moves.bathroom),
+  sensor("kitchen-wall", { room: "kitchen" }, moves.kitchen),
+  sensor("front-door", { subtype: "door", role: "front door" }, moves.door),
+];
+
+test("a stay in a room lasts until somebody is seen elsewhere or the front door opens", () => {
+  const stays = derive("room_visits", home).map(({ values }) => [values["room"], values["dwell_min"]]);
+  expect(stays.slice(0, 2)).toEqual([
+    ["bathroom", 10],
+    ["kitchen", 50],
+  ]);
+});
+
+test("a day without visits is 0 where its sensors were observed, and unknown where nobody listened", () => {
+  const visitsIn = (items: readonly HomeItem[]) =>
+    derive("room_days", items)
+      .filter(({ values }) => values["room"] === "bathroom")
+      .map(({ day, observed, values }) => [day, observed, values["visits"]]);
+  expect(visitsIn(home)).toEqual([
+    ["2026-11-03", 1, 1],
+    ["2026-11-04", 1, 0],
+  ]);
+  const deaf = { ...home[0], covered: [{ from_ms: midnight, to_ms: at(24) }] } as HomeItem;
+  expect(visitsIn([deaf, ...home.slice(1)])).toEqual([
+    ["2026-11-03", 1, 1],
+    ["2026-11-04", 0, null],
+  ]);
+});
+
+test("transitions count each ordered pair of rooms", () => {
+  const counts = derive("transitions", home).map(({ day, values }) => [day, ...Object.values(values)]);
+  expect(counts).toEqual([
+    ["2026-11-03", "bathroom", "kitchen", 1],
+    ["2026-11-03", "kitchen", "bathroom", 0],
+    ["2026-11-04", "bathroom", "kitchen", 0],
+    ["2026-11-04", "kitchen", "bathroom", 0],
+  ]);
+});
+
+test("an absence is between two openings of the front door; a silence after one opening is somebody who rests", () => {
+  expect(derive("outings", home).map(({ values }) => values["away_min"])).toEqual([60]);
+  const rest = sensor("front-door", { subtype: "door", role: "front door" }, [[at(9), 1]]);
+  expect(derive("outings", [...home.slice(0, 2), rest])).toEqual([]);
+});
+
+test("hours of a day whose clocks change are 25", () => {
+  const autumn = { from_ms: Date.UTC(2026, 9, 24, 22), to_ms: Date.UTC(2026, 9, 25, 23) };
+  const days = localDays(zone, autumn);
+  const walls = [sensor("hall-wall", { first_ms: 0, covered: [{ from_ms: 0, to_ms: at(0) }] }, [])];
+  const hours = derive("activity", walls, { days });
+  expect(hours.map(({ values }) => values["hour"])).toEqual(Array.from({ length: 25 }, (_, hour) => hour));
+  expect(hours.every(({ values }) => values["active_min"] === 0)).toBeTrue();
+});
+
+const scaleWith = (weights: readonly (readonly [hour: number, grams: number])[]) =>
+  sensor(
+    "scale",
+    {
+      kind: "scales",
+      subtype: "null",
+      readings: {
+        scale_weights: weights.map(([hour, grams]): DerivedReading => [at(hour), grams]),
+      },
+    },
+    [],
+  );
+
+test("weighings of strangers are left out of the weight of a day", () => {
+  const own = [7, 31, 55, 79, 103].map((hour, index) => [hour, 67_000 + index * 100] as const);
+  const rows = derive("weight_daily", [scaleWith([...own, [15, 81_900]])]);
+  expect(rows.map(({ values }) => [values["weight_kg"], values["weighings"], values["strangers"]])).toEqual([
+    [67, 2, 1],
+    [67.1, 1, 0],
+  ]);
+});
+
+test("the weight is unknown where too few weighings, or two people, leave open whose it is", () => {
+  const weightsOf = (weights: Parameters<typeof scaleWith>[0]) =>
+    derive("weight_daily", [scaleWith(weights)]).map(({ values }) => values["weight_kg"]);
+  expect(weightsOf([[7, 67_000]])).toEqual([null, null]);
+  const couple = [7, 8, 31, 32, 55, 56].map((hour) => [hour, hour % 24 === 7 ? 67_000 : 84_000] as const);
+  expect(weightsOf(couple)).toEqual([null, null]);
+});
+
+test("steps are unknown on a day on which the watch was worn for less than ten hours", () => {
+  const epochs: DerivedReading[] = [[at(10), 600, 20, 100, 2, 1, 1]];
+  const worn = (hours: number) =>
+    sensor(
+      "watch",
+      {
+        kind: "watches",
+        subtype: "null",
+        readings: { watch_epochs: epochs },
+        covered: [{ from_ms: midnight, to_ms: at(hours) }],
+      },
+      [],
+    );
+  const stepsOf = (hours: number) =>
+    derive("steps_daily", [worn(hours)]).map(({ values }) => values["steps"]);
+  expect(stepsOf(10)).toEqual([100, null]);
+  expect(stepsOf(9)).toEqual([null, null]);
+});
+
+test("a night is told by the watch, or by the bedroom where the watch was not worn", () => {
+  const asleep: DerivedReading[] = Array.from({ length: 8 }, (_, hour) => [
+    at(23 + hour),
+    3_600,
+    0,
+    0,
+    1,
+    1,
+    2,
+  ]);
+  const watch = sensor("watch", { kind: "watches", subtype: "null", readings: { watch_epochs: asleep } }, []);
+  const bedroom = sensor("bedroom-wall", { room: "bedroom" }, [[at(22, 30), 2]]);
+  const kitchen = sensor("kitchen-wall", { room: "kitchen" }, [
+    [at(22), 2],
+    [at(31, 30), 2],
+  ]);
+  const nightOf = (items: readonly HomeItem[]) =>
+    derive("nights", items).find(({ day }) => day === "2026-11-04")?.values;
+  expect(nightOf([watch, bedroom, kitchen])).toMatchObject({ source: "watch", asleep_min: 480 });
+  const off = { ...watch, covered: [] };
+  expect(nightOf([off, bedroom, kitchen])).toMatchObject({
+    source: "bedroom",
+    in_bed_min: 540,
+    asleep_min: null,
+  });
+});
