@@ -49,6 +49,7 @@ export const pillboxExamples: ExampleSet = {
           series: "pillbox_events",
           stamp_ms: 1_800_003_000_500,
           clock: clockQuality.device,
+          deviceClock: { stamp_ms: 1_799_999_400_000, offset_ms: 3_600_500 },
           values: { event: 1 },
         },
         {

@@ -95,6 +95,8 @@ export const scaleTables: readonly ProvenTable[] = [
       ),
       impedance: composition(["2a9c 0006 fa00 8813 803e", "weight 80000 fatMass 20000"]),
       weight: composition(
+        // Where both tell a weight, it is that of the Weight Measurement.
+        ["2a9d 00 803e, 2a9c 0004 fa00 6842", "weight 80000 fatMass 20000"],
         ["2a9c 0004 ffff 803e", "weight 80000"],
         ["2a9c 0004 fa00 ffff", "dropped scale weighings without a weight"],
         ["2a9c 0000 fa00", "dropped scale weighings without a weight"],

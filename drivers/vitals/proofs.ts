@@ -32,6 +32,7 @@ export const vitalsTables: readonly ProvenTable[] = [
         ["00 7e0e00fe", "body_temperature 37.1 °C"],
         ["00 25000000", "body_temperature 37 °C"],
         ["00 04000001", "body_temperature 40 °C"],
+        ["00 01000080", "body_temperature 1e-128 °C"],
         ["00 f6ffffff", "body_temperature -1 °C"],
         ["04 730100ff 02", "body_temperature 37.1 °C"],
         ["02 730100ff 00000000000000", "body_temperature 37.1 °C"],

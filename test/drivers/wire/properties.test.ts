@@ -86,6 +86,8 @@ test("what is not there, and the quality of the link, is neither kept nor counte
 test("a battery is told by numbers that are numbers, and by a voltage that no definition describes", () => {
   expect(toldBy({ voltage: 2950 }, properties()).battery).toEqual({ battery_mv: 2950 });
   expect(toldBy({ battery: true }, properties()).battery).toEqual({});
+  const percent = (battery: number) => toldBy({ battery }, properties()).battery.battery_percent;
+  expect([-1, 0, 100, 250].map(percent)).toEqual([0, 0, 100, 100]);
   const none = toldBy({ battery: Number.NaN, voltage: Number.NaN }, properties());
   expect(none).toMatchObject({ battery: {}, unrecorded: 2 });
   expect(none.battery).toEqual({});
