@@ -58,7 +58,14 @@ export const missingnessColumns: readonly FileColumn[] = [
     "nobody knows: before it was first heard, behind what is known of it, or still to come",
     "min",
   ),
-  column("readings", "integer", "its readings of that day, of the series that were downloaded"),
+  {
+    ...column(
+      "readings",
+      "integer",
+      "its readings of that day, of the series that were downloaded; empty where nobody listened and there are none",
+    ),
+    nullable: true,
+  },
 ];
 
 export interface CoverageOptions {
@@ -111,7 +118,8 @@ export async function* coverageRows(options: CoverageOptions): AsyncGenerator<Co
         of.listened,
         ...reasons.map((reason) => of.missing[reason] ?? 0),
         of.unknown,
-        counts[at] ?? 0,
+        // Nobody listened: that nothing came says nothing.
+        of.listened === 0 && (counts[at] ?? 0) === 0 ? null : (counts[at] ?? 0),
       ]),
     };
   }

@@ -99,7 +99,7 @@ test("begins and ends with the span that was asked for, unknown before the devic
     ({ itemname, typename }) => typename === "wirelesssensors" && String(itemname).endsWith("000002"),
   );
   expect(days).toHaveLength(10);
-  expect(days[0]).toMatchObject({ minutes: 1440, listened: 0, unknown: 1440, readings: 0 });
+  expect(days[0]).toMatchObject({ minutes: 1440, listened: 0, unknown: 1440, readings: null });
   const starts = (await rowsOf("span", "coverage")).map(({ start }) => Date.parse(String(start)) / 1000);
   expect(Math.max(...starts)).toBeLessThan(since_s + 9 * 86_400);
 });
