@@ -6,24 +6,52 @@ import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
 import { type Clock, type Moment, SystemClock } from "../../../src/base/clock.ts";
 import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
-/** The system's clock, some times as fast: what takes minutes takes seconds, through the real thing. */
+/**
+ * The system's clock, some times as fast: what takes minutes takes seconds, through the real thing. While timers run it passes at most
+ * `step_max_ms` for each turn of the event loop, so that a stall of a busy machine is no time-out of a device.
+ */
 export class QuickClock implements Clock {
   readonly #system = new SystemClock();
   readonly boot = this.#system.boot;
   readonly #start = this.#system.now();
+  readonly #timers = new Set<{ readonly due_ms: number; readonly action: () => void }>();
+  #looked_ms = this.#start.monotonic_ms;
+  #past_ms = 0;
+  #ticking: Timer | undefined;
 
   constructor(readonly factor: number) {}
 
   now(): Moment {
     const now = this.#system.now();
-    const past_ms = (now.monotonic_ms - this.#start.monotonic_ms) * (this.factor - 1);
-    return { ...now, unix_ms: now.unix_ms + past_ms, monotonic_ms: now.monotonic_ms + past_ms };
+    const step_ms = now.monotonic_ms - this.#looked_ms;
+    this.#looked_ms = now.monotonic_ms;
+    this.#past_ms += (this.#ticking === undefined ? step_ms : Math.min(step_ms, step_max_ms)) * this.factor;
+    const { unix_ms, monotonic_ms } = this.#start;
+    return { ...now, unix_ms: unix_ms + this.#past_ms, monotonic_ms: monotonic_ms + this.#past_ms };
   }
 
   after(delay_ms: number, action: () => void): () => void {
-    return this.#system.after(delay_ms / this.factor, action);
+    this.now();
+    const timer = { due_ms: this.#past_ms + delay_ms, action };
+    this.#timers.add(timer);
+    this.#ticking ??= setInterval(() => this.#tick(), tick_ms);
+    return () => void this.#timers.delete(timer);
+  }
+
+  /** Runs what is due, in order of time. */
+  #tick(): void {
+    this.now();
+    const due = [...this.#timers].filter(({ due_ms }) => due_ms <= this.#past_ms);
+    for (const timer of due.sort((one, other) => one.due_ms - other.due_ms))
+      if (this.#timers.delete(timer)) timer.action();
+    if (this.#timers.size > 0) return;
+    clearInterval(this.#ticking);
+    this.#ticking = undefined;
   }
 }
+
+const tick_ms = 2;
+const step_max_ms = 4;
 
 export interface Heard {
   readonly advertisement: Advertisement;
