@@ -11,6 +11,7 @@ import type { CentralStore, GatewayRecord } from "../store/central/central-store
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
 import type { GatewayReport } from "../transfer/protocol.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
+import type { SettingOf } from "../web/api/derived-data.ts";
 import type { HttpClient } from "../web/client/http-client.ts";
 import { centralFamilies, metricsApp, programFamilies } from "../web/metrics/program-metrics.ts";
 import { dashboardApp, warmPages } from "../web/pages/page-routes.ts";
@@ -89,7 +90,7 @@ export async function startCentral(options: {
       realm,
       tls: await tls?.(),
       apps: [
-        apiApp({ store, cache_bytes_max }),
+        apiApp({ store, cache_bytes_max, settingOf: settingIn(store) }),
         receiver.app,
         ...(metrics ? [metricsOf(options, receiver, () => server)] : []),
         dashboardApp(site),
@@ -208,6 +209,14 @@ async function gatewayOf(store: CentralStore, home: number | undefined): Promise
 /** The last report of the gateway of a home; empty where it never sent one. */
 async function reportOf(store: CentralStore, home: number | undefined): Promise<Partial<GatewayReport>> {
   return (await gatewayOf(store, home))?.report ?? {};
+}
+
+/** Settings of homes, from the reports of their gateways. */
+function settingIn(store: CentralStore): SettingOf {
+  return async (home) => {
+    const { timezone = "", walking = [] } = await reportOf(store, home);
+    return { timezone: isTimezone(timezone) ? timezone : "UTC", walking };
+  };
 }
 
 /** All homes together, for pages. */

@@ -5,6 +5,7 @@ import { messageOf, type OperatorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { startCentral } from "../central/central.ts";
 import type { UploadTarget } from "../config/gateway-config.ts";
+import type { WalkingLine } from "../config/walking-line.ts";
 import { mintToken, type Token } from "../domain/token.ts";
 import { uploadFrom } from "../gateway/uploader/uploader.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
@@ -32,6 +33,7 @@ export async function startDemoCentral(options: {
   listen: { hostname: string; port: number };
   home: number;
   timezone: string;
+  walking: readonly WalkingLine[];
   importProgramme: (store: CentralStore) => Promise<void>;
   /** Those that open the gateway open central too. */
   tokens: readonly Token[];
@@ -41,7 +43,7 @@ export async function startDemoCentral(options: {
   uploaded: (sent: number) => void;
   onFailure: (fault: OperatorError) => void;
 }): Promise<DemoCentral> {
-  const { directory, listen, home, timezone, tokens, clock, log, onFailure } = options;
+  const { directory, listen, home, timezone, walking, tokens, clock, log, onFailure } = options;
   const store = await openCentralStore({
     directory: join(directory, "central"),
     clock,
@@ -83,7 +85,10 @@ export async function startDemoCentral(options: {
   const upload = async (data = directory) => {
     try {
       const settings = { everyDay: false, stop: stop.signal, clock, log: log.named("upload") };
-      return (await uploadFrom({ data, timezone, target: targetOf(data) }, settings)).sent;
+      // The neighbours have no line of curtain sensors.
+      const lines = data === directory ? walking : [];
+      const site = { data, timezone, walking: lines, target: targetOf(data) };
+      return (await uploadFrom(site, settings)).sent;
     } catch (thrown) {
       if (!stop.signal.aborted) log.warn(`upload: ${messageOf(thrown)}`);
       return 0;

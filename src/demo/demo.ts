@@ -98,6 +98,7 @@ export async function startDemo(options: {
       listen: { hostname: options.hostname, port: options.centralPort },
       home: demoHome,
       timezone,
+      walking,
       importProgramme: (store) => programme(store, neighbourRecords({ installed_ms, timezone })),
       tokens,
       clock: past,
@@ -131,7 +132,7 @@ export async function startDemo(options: {
         api: { hostname: options.hostname, port: options.port, realm: "lintel" },
         upload: central.target,
         drivers: sections,
-        walking: [{ name: "hall", sensors: curtains }],
+        walking,
         warnings: [],
       },
       clock,
@@ -206,6 +207,8 @@ async function furnish(options: {
     await store.close();
   }
 }
+
+const walking = [{ name: "hall", sensors: curtains }];
 
 /** A configuration beside the data: `lintel report` learns where the curtain sensors hang, `lintel upload` where central is. */
 function describe(directory: string, timezone: string, central: string): void {

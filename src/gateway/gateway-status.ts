@@ -4,6 +4,7 @@ import { disk_low_bytes, freeBytes } from "../base/disk/disk-fault.ts";
 import { isHot, isPowerLow, isWorn, type MachineHealth, machineHealth } from "../base/machine-health.ts";
 import { day_ms } from "../base/time.ts";
 import { upload_late_ms } from "../config/gateway-config.ts";
+import type { WalkingLine } from "../config/walking-line.ts";
 import type { UpdateReport } from "../domain/fleet-home.ts";
 import { type Conflict, conflicts_max, identityText } from "../domain/identity.ts";
 import type { OpenJoining } from "../domain/joining-state.ts";
@@ -14,6 +15,8 @@ import {
   dropped_max,
   erasures_reported_max,
   type GatewayReport,
+  line_sensors_max,
+  lines_reported_max,
   uncertain_times_reported_max,
 } from "../transfer/protocol.ts";
 import { restartsIn } from "./starts.ts";
@@ -170,10 +173,15 @@ export async function describeGateway(options: {
   readonly machine?: MachineHealth | undefined;
   /** Of its updates, where it updates itself. */
   readonly update?: UpdateReport | undefined;
+  /** Lines of curtain sensors in its configuration. */
+  readonly walking?: readonly WalkingLine[] | undefined;
   /** `HH:MM` at which it uploads; absent or empty where it does not by itself. */
   readonly upload_at?: string;
 }): Promise<GatewayDescription> {
   const { store, clock, directory, version, timezone, strangers, update } = options;
+  const walking = (options.walking ?? [])
+    .slice(0, lines_reported_max)
+    .map(({ name, sensors }) => ({ name, sensors: sensors.slice(0, line_sensors_max) }));
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
   const own = (await store.erasures()).filter((erasure) => erasure.own === 1);
   const erasures = [...new Map(own.map(({ id, at_ms, subject }) => [id, { at_ms, subject }])).values()];
@@ -196,6 +204,7 @@ export async function describeGateway(options: {
     dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
     strangers,
     update,
+    ...(walking.length === 0 ? {} : { walking }),
     ...(conflicts.length === 0 ? {} : { conflicts }),
     ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-uncertain_times_reported_max) }),
     ...(erasures.length === 0 ? {} : { erasures: erasures.slice(-erasures_reported_max) }),

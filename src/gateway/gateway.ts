@@ -14,6 +14,7 @@ import { checkPages, keepEssentials } from "../store/sqlite/damage-watch.ts";
 import { openGatewayStore, openUploadStore } from "../store/sqlite/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
+import type { SettingOf } from "../web/api/derived-data.ts";
 import { type Family, Histogram } from "../web/metrics/openmetrics.ts";
 import {
   commitSteps_s,
@@ -287,7 +288,7 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
     realm,
     tls: await tlsOf(config, clock, log),
     apps: [
-      apiApp({ store, setting: { ...config.home, walking: config.walking } }),
+      apiApp({ store, settingOf: settingOf(config) }),
       sourceOf(facts),
       ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
       dashboardApp({
@@ -303,6 +304,11 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
       }),
     ],
   });
+}
+
+/** The part of the configuration that is about the home: a gateway has one. */
+export function settingOf({ home, walking }: Config): SettingOf {
+  return async () => ({ ...home, walking });
 }
 
 /** The first options of the pages of a gateway, also of one that records nothing. */
@@ -413,6 +419,7 @@ function sourceOf({ options, parts, power, uploads }: GatewayFacts) {
         directory,
         version,
         timezone: config.home.timezone,
+        walking: config.walking,
         strangers: parts.admission.strangers().length,
         machine: { ...machineHealth(directory), ...power.seen() },
         update: config.update && updateReportOf(config.update.directory, config.update.ring),

@@ -7,7 +7,7 @@ import { openStoreBeside } from "../store/sqlite/open-store.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import { startServer } from "../web/server/http-server.ts";
-import { keepingOf, pagesOf, tlsOf } from "./gateway.ts";
+import { keepingOf, pagesOf, settingOf, tlsOf } from "./gateway.ts";
 
 /**
  * A gateway on a read-only disk: it serves the data it has, and records nothing. No driver starts, because a device
@@ -34,7 +34,7 @@ export async function startReadOnlyGateway(options: {
       realm,
       tls,
       apps: [
-        apiApp({ store, setting: { ...config.home, walking: config.walking } }),
+        apiApp({ store, settingOf: settingOf(config) }),
         dashboardApp({ ...pagesOf(config, store), keepingOf: async () => keepingOf(config) }),
       ],
     });

@@ -64,6 +64,9 @@ const upload_due_max_ms = 2 * day_ms;
 export const dropped_max = 300;
 export const erasures_reported_max = 100;
 export const uncertain_times_reported_max = 100;
+/** Lines of curtain sensors in a home, and sensors in a line. */
+export const lines_reported_max = 20;
+export const line_sensors_max = 50;
 
 /** `MachineHealth` of src/base/machine-health.ts. */
 const MachineReport = Type.Object(
@@ -134,6 +137,21 @@ export const GatewayReport = Type.Object(
       Type.Array(Type.Object({ from_ms: time_ms, to_ms: time_ms }, closed), {
         maxItems: uncertain_times_reported_max,
       }),
+    ),
+    /** Lines of curtain sensors in its configuration: central measures walking speed by them. Absent where there are none. */
+    walking: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            name: Word,
+            sensors: Type.Array(Type.Object({ item: Word, metres: Type.Number() }, closed), {
+              maxItems: line_sensors_max,
+            }),
+          },
+          closed,
+        ),
+        { maxItems: lines_reported_max },
+      ),
     ),
     /** Of a gateway that updates itself. */
     update: Type.Optional(UpdateReport),

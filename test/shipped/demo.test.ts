@@ -99,6 +99,18 @@ test("the demo serves a furnished flat with history, then live events", async ()
   }
 });
 
+test("central makes the same measures of the days that it has, walks on the lines of the configuration among them", async () => {
+  const before = Math.floor(Date.now() / 86_400_000) * 86_400;
+  const headers = { authorization: `bearer ${ready.token}`, accept: "application/json" };
+  for (const name of ["walks", "room_days", "doses", "nights", "weight_daily"]) {
+    const of = async (url: string) =>
+      (await fetch(`${url}/homes/1/derived/${name}?before=${before}&limit=1000`, { headers })).text();
+    const own = await of(ready.url);
+    expect([name, JSON.parse(own).length]).not.toEqual([name, 0]);
+    expect([name, await of(ready.central_url)]).toEqual([name, own]);
+  }
+});
+
 test("central has lived through the last nights of four homes, three of which need a visit", async () => {
   const homes = await pageOf(new URL(ready.central_url).origin);
   expect(homes).toContain("3 of 4 homes need a visit.");

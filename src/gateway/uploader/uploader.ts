@@ -4,6 +4,7 @@ import type { Log } from "../../base/log.ts";
 import { version } from "../../base/version.ts";
 import type { UpdateTarget, UploadTarget } from "../../config/gateway-config.ts";
 import { certificateIn, tokenIn } from "../../config/server-access.ts";
+import type { WalkingLine } from "../../config/walking-line.ts";
 import { takeLock, uploadPost } from "../../store/sqlite/data-directory.ts";
 import { openUploadStore } from "../../store/sqlite/open-store.ts";
 import { CentralClient } from "../../transfer/central-client.ts";
@@ -21,6 +22,8 @@ export interface UploadSite {
   /** The number of the home, where the configuration has it. */
   readonly home?: number;
   readonly target: UploadTarget;
+  /** Lines of curtain sensors. */
+  readonly walking?: readonly WalkingLine[];
   /** Where its releases come from, where it updates itself. */
   readonly update?: UpdateTarget;
 }
@@ -64,7 +67,7 @@ export async function uploadFrom(
         const update = site.update && updateReportOf(site.update.directory, site.update.ring);
         return describeGateway({
           ...{ store, clock, directory: data, version, timezone },
-          ...{ strangers, machine, update, upload_at: target.at },
+          ...{ strangers, machine, update, upload_at: target.at, walking: site.walking },
         });
       },
       homeFiles,

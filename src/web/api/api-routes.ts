@@ -6,7 +6,7 @@ import { pathReader, queryReader } from "../server/parameters.ts";
 import { textResponse } from "../server/responses.ts";
 import { pageOf, pageStyle } from "./contract/contract-page.ts";
 import { contractOf } from "./contract/openapi.ts";
-import type { HomeSetting } from "./derived-data.ts";
+import type { SettingOf } from "./derived-data.ts";
 import {
   EncodedAnswer,
   inPieces,
@@ -26,16 +26,16 @@ import { type ApiVersion, newestVersion, versionsOf } from "./versions.ts";
  * Serves the API of `store`, every version of it. What all endpoints check is checked in the order in which it stands here; then come path
  * and query.
  *
- * @param options.setting what the configuration of a gateway says of its home
+ * @param options.settingOf what the configuration of its gateway says of a home
  * @param options.cache_bytes_max of encoded pages kept in memory for those who ask for the same; 0 keeps none
  */
 export function apiApp({
   store,
   cache_bytes_max = defaultCache_bytes_max,
-  setting,
+  settingOf,
 }: {
   store: Store;
-  setting?: HomeSetting;
+  settingOf?: SettingOf;
   cache_bytes_max?: number;
 }) {
   const pages = new PageCache({ store, cache_bytes_max });
@@ -76,7 +76,7 @@ export function apiApp({
               query,
               scope: token.scope,
               now_ms,
-              setting,
+              settingOf,
             });
             if ("read" in handled)
               return pages.respond({ request, now_ms, token, accepted, changes }, { version, ...handled });

@@ -12,6 +12,9 @@ import { linesOf } from "../../store/inventory/walking-lines.ts";
 import { cadenceOf, silence_max_ms } from "../../store/series/coverage-intervals.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 
+/** Finds the setting of a home by its number; undefined where nobody knows one. */
+export type SettingOf = (home: number) => Promise<HomeSetting | undefined>;
+
 /** The part of a gateway's configuration that is about its home. */
 export interface HomeSetting {
   readonly id?: number | undefined;

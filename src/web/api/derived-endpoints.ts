@@ -9,7 +9,7 @@ import {
 import type { DerivedRow } from "../../domain/derived/home-data.ts";
 import { isUnixTime, record, unixTime } from "../../domain/records/record-field.ts";
 import { HttpError } from "../server/http-errors.ts";
-import { type AskedHome, homeDataOf, isOlder, zoneOf } from "./derived-data.ts";
+import { type AskedHome, type HomeSetting, homeDataOf, isOlder, zoneOf } from "./derived-data.ts";
 import { after, before, type Endpoint, type EndpointCall, endpoint, limit, skip } from "./endpoint.ts";
 import { idOf } from "./record-endpoints.ts";
 import { nextSecond } from "./series-endpoint.ts";
@@ -66,8 +66,8 @@ function derivedEndpoint(name: DerivedName): Endpoint {
     response: Type.Array(derivedRecord(name)),
     refusals: ["record_unknown"],
     handle: async (call) => {
-      const { store, path, query, setting, now_ms } = call;
-      await requireHome(call);
+      const { store, path, query, now_ms } = call;
+      const setting = await requireHome(call);
       const asked = { store, home: path.id, setting, now_ms };
       const zone = await zoneOf(asked);
       const until_ms = Math.min(
@@ -112,11 +112,17 @@ function monthOf(zone: string, until_ms: number): TimeSpan {
 }
 
 /** A gateway may be in a home that it has no record of. */
-async function requireHome({ store, path, setting }: EndpointCall<TObject>): Promise<void> {
+async function requireHome({
+  store,
+  path,
+  settingOf,
+}: EndpointCall<TObject>): Promise<HomeSetting | undefined> {
   const id = Number(path["id"]);
-  if ((await store.record("homes", id)) !== undefined) return;
+  const setting = await settingOf?.(id);
+  if ((await store.record("homes", id)) !== undefined) return setting;
   const isOwn = setting?.id === id && (store.homes === undefined || store.homes.includes(id));
   if (!isOwn) throw new HttpError("record_unknown", { record: "home", id });
+  return setting;
 }
 
 /** A record of a measure: `stamp` and `day`, then its fields, then what part of its time was observed, and by which definition. */

@@ -5,7 +5,7 @@ import type { Marked } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import type { ErrorName } from "../server/http-errors.ts";
 import type { CostName } from "../server/request-costs.ts";
-import type { HomeSetting } from "./derived-data.ts";
+import type { SettingOf } from "./derived-data.ts";
 
 /**
  * One row of the table in endpoints.ts: all that there is to know of an endpoint. Routes, checks, and what
@@ -45,8 +45,8 @@ export interface EndpointCall<Path extends TObject = TObject, Query extends TObj
   readonly scope: Scope;
   /** When the request came in, unix milliseconds. */
   readonly now_ms: number;
-  /** The part of a gateway's configuration that is about its home; absent at central. */
-  readonly setting?: HomeSetting | undefined;
+  /** Finds what the configuration of its gateway says of a home. */
+  readonly settingOf?: SettingOf | undefined;
   /**
    * Asks a time series for the order that version 0.1 had. `before` then bounds the other end: only records with a
    * stamp above it.
