@@ -1,10 +1,13 @@
 import { Socket } from "node:net";
 import type { Controller } from "zigbee-herdsman";
+import type { SerialPort } from "zigbee-herdsman/dist/adapter/serialPort.js";
+import { whenSet } from "./field-watch.ts";
 
 /**
  * Releases what zigbee-herdsman keeps when its start fails or is given up: it closes its port only after a
  * start that succeeded, and leaves timers of unanswered requests running. All its adapters keep their port
- * under `serialPort` or `socketPort`, and those requests in a `waitress`, somewhere below the adapter.
+ * under `serialPort` or `socketPort`, and those requests in a `waitress`, somewhere below the adapter. A start that was
+ * given up goes on by itself, and `ember` and `deconz` then open the port anew: from now on they can't.
  * Resolves when the ports are closed. Harmless when there is nothing left, and twice. Checked against
  * zigbee-herdsman 10.9.5.
  */
@@ -17,6 +20,7 @@ export async function releaseLeftovers(controller: Controller): Promise<void> {
   for (const { name, value } of walk(controller["adapter"])) {
     if (name === "waitress" && "clear" in value && typeof value.clear === "function") value.clear();
     else if (isPortName(name)) closing.push(closePort(value));
+    else for (const port of portNames) if (Object.hasOwn(value, port)) whenSet(value, port, keepClosed);
   }
   await Promise.all(closing);
 }
@@ -40,8 +44,17 @@ export function surviveErrors(controller: Controller): void {
   }
 }
 
+const portNames = ["serialPort", "socketPort"];
+
 function isPortName(name: string): boolean {
-  return name === "serialPort" || name === "socketPort";
+  return portNames.includes(name);
+}
+
+/** Makes a port one that cannot be opened, now or again. */
+function keepClosed(port: unknown): void {
+  const refusal = new Error("its adapter has ended");
+  if (port instanceof Socket) port.connect = () => port.destroy(refusal);
+  else (port as SerialPort).open = (done) => done?.(refusal);
 }
 
 function closePort(port: object): Promise<void> {
@@ -52,6 +65,7 @@ function closePort(port: object): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
   }
   if ("on" in port && typeof port.on === "function") port.on("error", () => {});
+  if ("opening" in port && port.opening === true) (port as SerialPort).once("open", () => closePort(port));
   const open = "isOpen" in port && port.isOpen === true;
   if (!open || !("close" in port) || typeof port.close !== "function") return Promise.resolve();
   const close = port.close.bind(port) as (done: () => void) => void;
