@@ -2,12 +2,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import type { Subprocess } from "bun";
+import { makes } from "../drivers/zigbee/simulator/makes.ts";
 import { linesOf } from "./lines.ts";
 import { SimulatorProcess } from "./simulator-process.ts";
 
 /** The program as people start it: from a checkout, or `lintel` of the release that LINTEL_TEST_PROGRAM names. */
 export const lintel =
   process.env["LINTEL_TEST_PROGRAM"] ?? normalize(join(import.meta.dir, "../scripts/lintel"));
+
+/** The make of the simulated Zigbee sticks of tests: Z-Stack, or what LINTEL_TEST_STICK names. */
+export const stickMake = makes.find((make) => make === process.env["LINTEL_TEST_STICK"]) ?? "zstack";
 
 /**
  * A machine with Lintel on it: a data directory, a configuration and an empty home directory for real processes, which are
@@ -55,10 +59,15 @@ export class Site {
     return new RunningServer(process, JSON.parse(line));
   }
 
-  /** Starts the simulator of a driver, or `air`, as a process of its own, on a pty that is linked at `<directory>/<name>`. */
+  /**
+   * Starts the simulator of a driver, or `air`, as a process of its own, on a pty that is linked at `<directory>/<name>`. A Zigbee
+   * stick is of the make that `stickMake` names, unless the options name one.
+   */
   async simulator(name: string, ...options: readonly string[]): Promise<SimulatorProcess> {
     const link = join(this.directory, name);
-    const simulator = await SimulatorProcess.start(name, "--transport", "pty", "--link", link, ...options);
+    const make = name === "zigbee" ? ["--adapter", stickMake] : [];
+    const line = ["--transport", "pty", "--link", link];
+    const simulator = await SimulatorProcess.start(name, ...make, ...line, ...options);
     this.#simulators.push(simulator);
     return simulator;
   }

@@ -14,6 +14,7 @@ export class SimulatorProcess {
   readonly #child: Subprocess<"pipe", "pipe", "inherit">;
   readonly #answers: AsyncGenerator<string>;
   #path = "";
+  #adapter: string | undefined;
 
   private constructor(child: Subprocess<"pipe", "pipe", "inherit">) {
     this.#child = child;
@@ -24,13 +25,20 @@ export class SimulatorProcess {
   static async start(name: string, ...options: readonly string[]): Promise<SimulatorProcess> {
     const command = [process.execPath, programOf(name), ...options];
     const simulator = new SimulatorProcess(Bun.spawn(command, { stdin: "pipe", stderr: "inherit" }));
-    simulator.#path = String((await simulator.#answer())["path"]);
+    const { path, adapter } = await simulator.#answer();
+    simulator.#path = path;
+    simulator.#adapter = adapter;
     return simulator;
   }
 
   /** The path for the gateway's configuration: the link to its pty, or `tcp://127.0.0.1:…`. */
   get path(): string {
     return this.#path;
+  }
+
+  /** The section of a Zigbee stick for the gateway's configuration. */
+  get section(): string {
+    return `[zigbee]\nport = "${this.#path}"\nadapter = "${this.#adapter}"`;
   }
 
   /** Its answer to a command: `{ ok: true, … }` or `{ error }`. `main.ts --help` lists the commands. */

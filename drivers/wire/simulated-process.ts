@@ -46,9 +46,11 @@ export async function simulatorOptions<Own extends Record<string, { type: "strin
 export async function obeyLines<Command>(options: {
   simulator: { readonly path: string; close(): Promise<void> };
   obey: (command: Command) => object | Promise<object>;
+  /** More fields of its first line. */
+  also?: object;
 }): Promise<never> {
-  const { simulator, obey } = options;
-  await say({ path: simulator.path });
+  const { simulator, obey, also } = options;
+  await say({ path: simulator.path, ...also });
   for await (const line of console) {
     if (line.trim() === "") continue;
     try {

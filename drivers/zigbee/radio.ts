@@ -5,6 +5,7 @@ import type { Log } from "../../src/base/log.ts";
 import type { Session } from "../wire/reconnect.ts";
 import { type AdapterLine, lineSettings } from "./adapters.ts";
 import { type Adapter, Arrivals } from "./arrivals.ts";
+import { DeconzGuard } from "./deconz.ts";
 import { deafFault, requirePort, startFault, unpluggedFault } from "./faults.ts";
 import { whenSet } from "./field-watch.ts";
 import type { NetworkFiles } from "./files.ts";
@@ -72,11 +73,20 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
   });
   const arrivals = new Arrivals(options);
   options.follow(controller, arrivals);
+  const guard = adapter === "deconz" ? await DeconzGuard.make() : undefined;
   // It makes its adapter in the course of its start, and has it open the port right after.
   whenSet(controller, "adapter", (made) => {
     arrivals.listenTo(made as Adapter);
+    guard?.watch(made as Adapter);
     askBeforeLeavingNetwork(made as Adapter, adapter, (held) => {
-      if (!files.holdBackupOf(network)) options.requireLeave(held);
+      if (files.holdBackupOf(network)) return;
+      try {
+        options.requireLeave(held);
+      } catch (refusal) {
+        // Some adapters take an error for a reason to try again.
+        hangUp.abort(refusal);
+        throw refusal;
+      }
     });
   });
   try {
@@ -90,6 +100,7 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
     if (result === "reset" && paired > 0) log.error(lostNetwork(port));
     if (result === "restored") log.info(`the network was restored from its backup onto the adapter ${port}`);
   } catch (thrown) {
+    guard?.release();
     await releaseLeftovers(controller);
     arrivals.discard();
     const fault = startFault(options, thrown, herdsmanLog.started());
@@ -101,12 +112,17 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
   clearInterval(controller["databaseSaveTimer"]);
   clearInterval(controller["backupTimer"]);
   const detail = await describe(controller, options, network);
-  return new OpenRadio(controller, network, detail, { ...options, arrivals });
+  return new OpenRadio(controller, network, detail, { ...options, arrivals, guard });
+}
+
+interface OpenOptions extends RadioOptions {
+  readonly arrivals: Arrivals;
+  readonly guard: DeconzGuard | undefined;
 }
 
 class OpenRadio implements Radio {
   readonly ended: Promise<OperatorError>;
-  readonly #options: RadioOptions & { readonly arrivals: Arrivals };
+  readonly #options: OpenOptions;
   #end: (reason: OperatorError) => void = () => {};
   #cancelProbe = () => {};
   #heard = false;
@@ -116,7 +132,7 @@ class OpenRadio implements Radio {
     readonly controller: Controller,
     readonly network: Network,
     readonly detail: string,
-    options: RadioOptions & { readonly arrivals: Arrivals },
+    options: OpenOptions,
   ) {
     this.#options = options;
     this.ended = new Promise((resolve) => {
@@ -135,9 +151,11 @@ class OpenRadio implements Radio {
     for (const event of this.controller.eventNames()) {
       if (event !== "message" && event !== "lastSeenChanged") this.controller.removeAllListeners(event);
     }
-    this.#options.arrivals.closing();
+    const { arrivals, guard, clock } = this.#options;
+    arrivals.closing();
+    await guard?.quiesce(clock);
     await new Promise<void>((resolve) => {
-      const cancel = this.#options.clock.after(close_max_ms, resolve);
+      const cancel = clock.after(close_max_ms, resolve);
       this.controller
         .stop()
         .catch((thrown: unknown) => this.#options.log.debug(`closing the adapter: ${messageOf(thrown)}`))
@@ -146,6 +164,7 @@ class OpenRadio implements Radio {
           resolve();
         });
     });
+    guard?.release();
     await releaseLeftovers(this.controller);
   }
 

@@ -16,7 +16,7 @@ const addresses = new Map<string, string>();
 
 beforeAll(async () => {
   stick = await site.simulator("zigbee");
-  site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
+  site.configure({ sections: stick.section });
   gateway = await site.run();
   token = await site.token();
   await site.listening();

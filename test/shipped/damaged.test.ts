@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
-import { eventually, type RunningServer } from "../../testbed/front-door.ts";
+import { listenAs } from "../../drivers/zigbee/simulator/makes.ts";
+import { eventually, type RunningServer, stickMake } from "../../testbed/front-door.ts";
 import { LostBox } from "../cli/lost-box.ts";
 
 async function listening(box: LostBox): Promise<RunningServer> {
@@ -32,8 +32,8 @@ test("a box that has lost page 1 and all that its readings hang on mends itself,
   await using box = new LostBox();
   await box.start();
   const path = join(box.site.data, "lintel.db");
-  const stick = await ZnpSimulator.listen({ transport: "pty", random: randomBytes });
-  box.configure(`[zigbee]\nport = "${stick.path}"`);
+  const stick = await listenAs(stickMake, { transport: "pty", random: randomBytes });
+  box.configure(`[zigbee]\nport = "${stick.path}"\nadapter = "${stickMake}"`);
   const first = await listening(box);
   const pair = box.site.spawn(["pair", "--seconds", "60", "--json", "--data", box.site.data]);
   await pair.line();

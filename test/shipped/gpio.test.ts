@@ -17,7 +17,7 @@ test.skipIf(!mountable)(
   "the button opens joining for two minutes, which the lamp shows; the next press closes it",
   async () => {
     const stick = await pi.simulator("zigbee");
-    pi.configure({ sections: `[zigbee]\nport = "${stick.path}"\n[gpio]\nled = 17\nbutton = 27` });
+    pi.configure({ sections: `${stick.section}\n[gpio]\nled = 17\nbutton = 27` });
     const gateway = await pi.run();
     const inside = (program: string) =>
       Bun.spawnSync(["nsenter", `--target=${gateway.process.pid}`, "--mount", "--uts", "sh", "-c", program]);

@@ -6,7 +6,7 @@ afterAll(() => site.remove());
 
 test("a door sensor under the address of a known wall sensor is refused by pair, shown by items, and heard once it is accepted", async () => {
   const stick = await site.simulator("zigbee");
-  site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
+  site.configure({ sections: stick.section });
   const gateway = await site.run();
   const token = await site.token();
   await site.listening();

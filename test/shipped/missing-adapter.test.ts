@@ -1,13 +1,13 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { eventually, Site } from "../../testbed/front-door.ts";
+import { eventually, Site, stickMake } from "../../testbed/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());
 
 test("an adapter that is missing at the start is named in status and doctor, and used once it is plugged in", async () => {
   const stick = join(site.directory, "zigbee");
-  site.configure({ sections: `[zigbee]\nport = "${stick}"` });
+  site.configure({ sections: `[zigbee]\nport = "${stick}"\nadapter = "${stickMake}"` });
   const gateway = await site.run();
   const driver = async () => (await site.answer("status", "--json", "--config", site.config)).drivers[0];
   const missing = await eventually(async () => {

@@ -8,7 +8,7 @@ test("a stick with another network is left as it is, until lintel pair is told t
   const stick = await site.simulator("zigbee");
   await stick.tell({ do: "network" });
   const held = await stick.tell({ do: "export" });
-  site.configure({ sections: `[zigbee]\nport = "${stick.path}"` });
+  site.configure({ sections: stick.section });
   const gateway = await site.run();
   const words = ["pair", "--seconds", "60", "--json", "--data", site.data];
 

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
-import { eventually, type RunningServer } from "../../testbed/front-door.ts";
+import { listenAs } from "../../drivers/zigbee/simulator/makes.ts";
+import type { StickSimulator } from "../../drivers/zigbee/simulator/stick.ts";
+import { eventually, type RunningServer, stickMake } from "../../testbed/front-door.ts";
 import { LostBox } from "../cli/lost-box.ts";
 
 let box: LostBox;
@@ -13,8 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
-async function listening(stick: ZnpSimulator): Promise<RunningServer> {
-  box.configure(`[zigbee]\nport = "${stick.path}"`);
+async function listening(stick: StickSimulator): Promise<RunningServer> {
+  box.configure(`[zigbee]\nport = "${stick.path}"\nadapter = "${stickMake}"`);
   const gateway = await box.site.run();
   await eventually(async () => {
     const { out } = await box.run("status", "--json", "--data", box.site.data);
@@ -48,7 +49,7 @@ async function fetched(): Promise<number[]> {
 }
 
 test("a spare box with another stick, restored from central, hears the sensors of the lost one without pairing, and central hands all out", async () => {
-  const old = await ZnpSimulator.listen({ transport: "pty", random: randomBytes });
+  const old = await listenAs(stickMake, { transport: "pty", random: randomBytes });
   const before = await listening(old);
   const pair = box.site.spawn(["pair", "--seconds", "60", "--json", "--data", box.site.data]);
   await pair.line();
@@ -64,13 +65,13 @@ test("a spare box with another stick, restored from central, hears the sensors o
   before.process.kill("SIGKILL");
   await before.process.exited;
   box.lose();
-  const spare = await ZnpSimulator.listen({
+  const spare = await listenAs(stickMake, {
     transport: "pty",
     random: randomBytes,
     devices: old.export().devices,
   });
   await old.close();
-  box.configure(`[zigbee]\nport = "${spare.path}"`);
+  box.configure(`[zigbee]\nport = "${spare.path}"\nadapter = "${stickMake}"`);
   const { out } = await box.run("restore", "--from-central", "--config", box.site.config, "--json");
   expect(JSON.parse(out)).toMatchObject({ readings: 1, network: true });
   const after = await listening(spare);

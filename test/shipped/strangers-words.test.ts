@@ -19,7 +19,7 @@ describe("a sensor that tells a hostile model and maker", () => {
 
   test("joins, and lintel pair shows one line of it", async () => {
     const stick = await site.simulator("zigbee");
-    site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
+    site.configure({ sections: stick.section });
     gateway = await site.run({ JOURNAL_STREAM: "8:1" });
     token = await site.token();
     await site.listening();

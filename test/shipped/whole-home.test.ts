@@ -23,9 +23,9 @@ test("a stick, a bridge of pill boxes, a watch on a wire and a Bluetooth control
     await bridge.tell({ do: "door", mac: "c0:ff:ee:00:00:01", door: 2, open });
   await watch.tell({ do: "block", ts: now_ms, stp: 77, act: "WALKING" });
   await air.tell({ do: "block", ts: now_ms - block_ms, steps: 88 });
-  const ports = { zigbee: stick, pillbox: bridge, watch, ble: air };
+  const ports = { pillbox: bridge, watch, ble: air };
   const sections = Object.entries(ports).map(([name, { path }]) => `[${name}]\nport = "${path}"`);
-  site.configure({ sections: sections.join("\n") });
+  site.configure({ sections: [stick.section, ...sections].join("\n") });
   gateway = await site.run();
   token = await site.token();
   await site.listening();

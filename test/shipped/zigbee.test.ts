@@ -12,7 +12,7 @@ const notify = (status: number) => stick.tell({ do: "notify", ieee, status });
 
 beforeAll(async () => {
   stick = await site.simulator("zigbee");
-  site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
+  site.configure({ sections: stick.section });
   gateway = await site.run();
   token = await site.token();
   ({ ieee } = (await stick.tell({ do: "add", model: "3041" })) as { ieee: string });

@@ -1,5 +1,6 @@
 import { type SimulatedDevice, u16 } from "./device.ts";
 import { type Network, type NvMemory, reversed } from "./nv.ts";
+import { answerOf, ownAnswer, refusal, zdo } from "./zdo.ts";
 
 /** The coordinator whose host commands it. */
 interface Coordinator {
@@ -25,8 +26,8 @@ type Handler = (znp: Coordinator, data: Buffer, reply: Reply) => void;
 
 const ok = Buffer.from([0]);
 const read_max_bytes = 240;
-/** Status of a failed ZDO request: device not found. */
-const zdoFailed = 0x81;
+/** Events of ZDO with an answer; the number of the request besides. */
+const zdoAnswer = 0x4580;
 /** Failure, which a host does not try again; MAC no acknowledgement, when a data request finds nobody; MAC transaction expired, when a sleeper does not ask. */
 const dataStatus = { success: 0x00, failed: 0x01, expired: 0xf0, noAck: 0xe9 } as const;
 const coordinatorNwk = u16(0);
@@ -68,9 +69,9 @@ export const commandTable: Readonly<Record<number, Handler>> = {
   // ZDO
   1280: networkAddress,
   1281: ieeeAddress,
-  1282: nodeDescriptor,
-  1284: simpleDescriptor,
-  1285: activeEndpoints,
+  1282: descriptor(zdo.nodeDescriptor),
+  1284: descriptor(zdo.simpleDescriptor),
+  1285: descriptor(zdo.activeEndpoints),
   1313: answerBinding(0x45a1),
   1314: answerBinding(0x45a2),
   1332: leaveRequest,
@@ -172,91 +173,41 @@ function dataRequest(znp: Coordinator, data: Buffer, reply: Reply): void {
   }
 }
 
-/** Answers a ZDO request about the device that `data` names, or says that nobody is there. */
-function descriptor(
-  znp: Coordinator,
-  data: Buffer,
-  reply: Reply,
-  options: { event: number; step: string; body: (device: SimulatedDevice) => Buffer },
-): void {
-  reply.respond(ok);
-  const nwk = data.subarray(2, 4);
-  const device = znp.deviceAt(nwk.readUInt16LE(0));
-  if (device?.fault === "silent") return;
-  const refused = device === undefined || device.fault === options.step;
-  const body = refused ? Buffer.alloc(1) : options.body(device);
-  reply.event(options.event, Buffer.concat([nwk, Buffer.from([refused ? zdoFailed : 0]), nwk, body]));
-}
-
-function nodeDescriptor(znp: Coordinator, data: Buffer, reply: Reply): void {
-  descriptor(znp, data, reply, {
-    event: 0x4582,
-    step: "nodeDescriptor",
-    body: (device) => {
-      const kind = device.model.router ? [0x01, 0x40, 0x8e] : [0x02, 0x40, 0x80];
-      const manufacturer = u16(device.model.manufacturer_code);
-      return Buffer.concat([Buffer.from(kind), manufacturer, Buffer.from("52ff000000ff0000", "hex")]);
-    },
-  });
-}
-
-function simpleDescriptor(znp: Coordinator, data: Buffer, reply: Reply): void {
-  if (data.readUInt16LE(2) === 0) {
+/** Has the device that `data` names answer a ZDO request, or says that nobody is there. */
+function descriptor(request: number): Handler {
+  return (znp, data, reply) => {
     reply.respond(ok);
-    const body = Buffer.concat([Buffer.from([data.readUInt8(4)]), u16(0x0104), u16(0x0005), Buffer.alloc(3)]);
-    reply.event(0x4584, Buffer.concat([Buffer.alloc(5), Buffer.from([body.length]), body]));
-    return;
-  }
-  descriptor(znp, data, reply, {
-    event: 0x4584,
-    step: "simpleDescriptor",
-    body: (device) => {
-      const endpoint = device.model.endpoints.find(({ id }) => id === data.readUInt8(4));
-      if (endpoint === undefined) return Buffer.alloc(1);
-      const { id, device_id, input, output = [] } = endpoint;
-      const body = Buffer.concat([
-        Buffer.from([id]),
-        u16(0x0104),
-        u16(device_id),
-        Buffer.from([0, input.length]),
-        ...input.map(u16),
-        Buffer.from([output.length]),
-        ...output.map(u16),
-      ]);
-      return Buffer.concat([Buffer.from([body.length]), body]);
-    },
-  });
-}
-
-function activeEndpoints(znp: Coordinator, data: Buffer, reply: Reply): void {
-  if (data.readUInt16LE(2) === 0) {
-    reply.respond(ok);
-    const own = Buffer.from([znp.endpoints.size, ...znp.endpoints]);
-    reply.event(0x4585, Buffer.concat([Buffer.alloc(5), own]));
-    return;
-  }
-  descriptor(znp, data, reply, {
-    event: 0x4585,
-    step: "activeEndpoints",
-    body: ({ model }) => Buffer.from([model.endpoints.length, ...model.endpoints.map(({ id }) => id)]),
-  });
+    const nwk = data.subarray(2, 4);
+    const device = znp.deviceAt(nwk.readUInt16LE(0));
+    const own = nwk.readUInt16LE(0) === 0;
+    const answer = own
+      ? ownAnswer(request, data.subarray(2), {
+          wireAddress: reversed(znp.eui),
+          manufacturer_code: 0,
+          endpoints: [...znp.endpoints].map((id) => ({ id, profile: 0x0104, device_id: 5, input: [] })),
+        })
+      : device && answerOf(device, request, data.subarray(2));
+    if (answer !== undefined) reply.event(zdoAnswer | request, Buffer.concat([nwk, answer]));
+    else if (device === undefined) reply.event(zdoAnswer | request, Buffer.concat([nwk, refusal(nwk)]));
+  };
 }
 
 /** Both answer status, EUI64, nwk, start index, number of children. */
-function addressBody(device: SimulatedDevice): Buffer {
-  return Buffer.concat([ok, device.wireAddress, u16(device.nwk), Buffer.alloc(2)]);
-}
-
 function networkAddress(znp: Coordinator, data: Buffer, reply: Reply): void {
   reply.respond(ok);
   const device = znp.devices.find((one) => one.wireAddress.equals(data.subarray(0, 8)));
-  if (device !== undefined && znp.deviceAt(device.nwk) === device) reply.event(0x4580, addressBody(device));
+  if (device !== undefined && znp.deviceAt(device.nwk) === device) address(device, zdo.networkAddress, reply);
 }
 
 function ieeeAddress(znp: Coordinator, data: Buffer, reply: Reply): void {
   reply.respond(ok);
   const device = znp.deviceAt(data.readUInt16LE(0));
-  if (device !== undefined) reply.event(0x4581, addressBody(device));
+  if (device !== undefined) address(device, zdo.ieeeAddress, reply);
+}
+
+function address(device: SimulatedDevice, request: number, reply: Reply): void {
+  const answer = answerOf(device, request, Buffer.alloc(0));
+  if (answer !== undefined) reply.event(zdoAnswer | request, answer);
 }
 
 /** Every binding is made, and every one is taken back. */

@@ -118,6 +118,11 @@ export class SimulatedDevice {
     };
   }
 
+  /** As a MAC capability field (802.15.4 7.3.1.2): a router on mains, or a sleeper. */
+  get capabilities(): number {
+    return this.model.router ? 0x8e : 0x80;
+  }
+
   /** The address as it stands on the wire, least significant byte first. */
   get wireAddress(): Buffer {
     return reversed(Buffer.from(this.ieee.replaceAll(":", ""), "hex"));

@@ -1,15 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { obeyLines, simulatorOptions } from "../../wire/simulated-process.ts";
-import { ZnpSimulator } from "./coordinator.ts";
 import type { InterviewFault, SimulatedDevice } from "./device.ts";
+import { isMake, listenAs, makes } from "./makes.ts";
 import { Reports } from "./reports.ts";
+import type { StickSimulator } from "./stick.ts";
 
 /**
  * A simulated coordinator as a process of its own. Prints one JSON line when it is ready, `{"path":…}`, then
  * answers each command, one JSON object a line on stdin, with one JSON line: `{"ok":true,…}` or
  * `{"error":…}`. Ends when stdin does. `bun main.ts --help` lists the commands.
  */
-const help = `bun main.ts [--transport tcp|pty] [--port 0] [--link PATH] [--state FILE]
+const help = `bun main.ts [--adapter ${makes.join("|")}] [--transport tcp|pty] [--port 0] [--link PATH] [--state FILE]
   {"do":"add","model":"3041","ieee":"00:0d:…"}     put a sensor on the air; answers its address
       "identifier":"…","manufacturer":"…"          what it tells of itself
   {"do":"join","ieee":…}                           it asks to join; false while joining is closed
@@ -75,53 +76,59 @@ const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command:
 };
 
 /** Commands to the coordinator. */
-const commands: Readonly<Record<string, (znp: ZnpSimulator, command: Command) => Answer | Promise<Answer>>> =
-  {
-    add: (znp, { model = "3041", ieee, identifier, manufacturer, zone_type }) => {
-      const device = znp.addDevice({
-        model,
-        ...(ieee === undefined ? {} : { ieee }),
-        ...(identifier === undefined ? {} : { identifier }),
-        ...(manufacturer === undefined ? {} : { manufacturer }),
-        ...(zone_type === undefined ? {} : { zone_type }),
-      });
-      return { ieee: device.ieee };
-    },
-    unplug: (znp) => znp.unplug().then(() => ({})),
-    replug: (znp) => znp.replug().then(() => ({})),
-    garbage: (znp, { hex = "00" }) => {
-      znp.garbage(Buffer.from(hex, "hex"));
-      return {};
-    },
-    network: (znp) => {
-      znp.runNetwork();
-      return { pan_id: znp.network?.pan_id };
-    },
-    closed: () => {
-      reports.hostClosed();
-      return {};
-    },
-    reported: () => ({ first: reports.first, last: reports.last }),
-    joining: (znp) => ({ open: znp.joiningOpen }),
-    export: (znp) => ({ state: znp.export() }),
-  };
+const commands: Readonly<
+  Record<string, (stick: StickSimulator, command: Command) => Answer | Promise<Answer>>
+> = {
+  add: (stick, { model = "3041", ieee, identifier, manufacturer, zone_type }) => {
+    const device = stick.addDevice({
+      model,
+      ...(ieee === undefined ? {} : { ieee }),
+      ...(identifier === undefined ? {} : { identifier }),
+      ...(manufacturer === undefined ? {} : { manufacturer }),
+      ...(zone_type === undefined ? {} : { zone_type }),
+    });
+    return { ieee: device.ieee };
+  },
+  unplug: (stick) => stick.unplug().then(() => ({})),
+  replug: (stick) => stick.replug().then(() => ({})),
+  garbage: (stick, { hex = "00" }) => {
+    stick.garbage(Buffer.from(hex, "hex"));
+    return {};
+  },
+  network: (stick) => {
+    stick.runNetwork();
+    return { pan_id: stick.network?.pan_id };
+  },
+  closed: () => {
+    reports.hostClosed();
+    return {};
+  },
+  reported: () => ({ first: reports.first, last: reports.last }),
+  joining: (stick) => ({ open: stick.joiningOpen }),
+  export: (stick) => ({ state: stick.export() }),
+};
 
-async function obey(znp: ZnpSimulator, command: Command): Promise<Answer> {
+async function obey(stick: StickSimulator, command: Command): Promise<Answer> {
   const toCoordinator = commands[command.do];
-  if (toCoordinator !== undefined) return toCoordinator(znp, command);
+  if (toCoordinator !== undefined) return toCoordinator(stick, command);
   const toDevice = deviceCommands[command.do];
   if (toDevice === undefined) throw new RangeError(`no command ${command.do}`);
-  const device = znp.devices.findLast(({ ieee }) => ieee === command.ieee);
+  const device = stick.devices.findLast(({ ieee }) => ieee === command.ieee);
   if (device === undefined) throw new RangeError(`no device ${command.ieee}`);
   return toDevice(device, command);
 }
 
-const { line, own } = await simulatorOptions(help, { state: { type: "string" } });
+const { line, own } = await simulatorOptions(help, {
+  adapter: { type: "string", default: "zstack" },
+  state: { type: "string" },
+});
+const { adapter = "" } = own;
+if (!isMake(adapter)) throw new RangeError(`--adapter is one of ${makes.join(", ")}, not ${adapter}`);
 const saved = own.state === undefined ? undefined : await Bun.file(own.state).json();
-const znp = await ZnpSimulator.listen({
+const stick = await listenAs(adapter, {
   ...line,
   random: randomBytes,
   ...(saved === undefined ? {} : { saved }),
 });
-znp.onRequest = (command) => reports.hostSaid(command);
-await obeyLines<Command>({ simulator: znp, obey: (command) => obey(znp, command) });
+stick.onHost = () => reports.hostSpoke();
+await obeyLines<Command>({ simulator: stick, obey: (command) => obey(stick, command), also: { adapter } });

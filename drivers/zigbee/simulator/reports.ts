@@ -1,7 +1,5 @@
 import type { SimulatedDevice } from "./device.ts";
 
-/** SYS_PING, which every host says first. */
-const ping = 0x0101;
 const zonestatus_max = 0xffff;
 
 /**
@@ -22,14 +20,14 @@ export class Reports {
     if (every_ms > 0) this.#timer = setInterval(() => this.#notify(device), every_ms);
   }
 
-  /** The host has closed the port, so that what it wrote has been read: the next ping is another's. */
+  /** The host has closed the port, so that what it wrote has been read: the next first words are another's. */
   hostClosed(): void {
     this.first = null;
     this.#spoken = false;
   }
 
-  hostSaid(command: number): void {
-    if (command === ping) this.#spoken = true;
+  hostSpoke(): void {
+    this.#spoken = true;
   }
 
   #notify(device: SimulatedDevice): void {

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SimulatedBox } from "../../../drivers/pillbox/simulator/box.ts";
 import { BridgeSimulator } from "../../../drivers/pillbox/simulator/bridge.ts";
-import { type SimulatorExport, ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
+import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
+import type { SimulatorExport } from "../../../drivers/zigbee/simulator/stick.ts";
 import { eventually } from "../../../testbed/front-door.ts";
 import { StickHome } from "../../benchmarks/stick/home.ts";
 

@@ -1,4 +1,4 @@
-import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import { eventually, type RunningServer, Site, stickMake } from "../../../testbed/front-door.ts";
 import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 
 /** One run of the gateway between two restarts. */
@@ -28,12 +28,17 @@ const run_notifications = 20;
 /**
  * Restarts the gateway that people start, by SIGKILL and SIGTERM in turn, while a sensor of its Zigbee network notifies every
  * 50 ms through a stick that goes on running.
+ *
+ * @param make the make of the stick
  */
-export async function restart(times: number, told: (run: Run) => void = () => {}): Promise<Restarts> {
+export async function restart(
+  times: number,
+  { make = stickMake, told = () => {} }: { make?: string; told?: (run: Run) => void } = {},
+): Promise<Restarts> {
   const site = new Site();
   try {
-    const stick = await site.simulator("zigbee");
-    site.configure({ sections: `[zigbee]\nport = "${stick.path}"` });
+    const stick = await site.simulator("zigbee", "--adapter", make);
+    site.configure({ sections: stick.section });
     let gateway = await site.run();
     const token = await site.token();
     const ieee = await letIn(site, stick);

@@ -2,26 +2,34 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
-import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
+import { listenAs } from "../../../drivers/zigbee/simulator/makes.ts";
+import type { StickSimulator } from "../../../drivers/zigbee/simulator/stick.ts";
 import { RecordingHost, seededRandom, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
 const bounds = { least_ms: 20, most_ms: 200 };
 
-describe.each(["tcp", "pty"] as const)("a Zigbee network over %s", (transport) => {
+describe.each([
+  ["zstack", "tcp"],
+  ["zstack", "pty"],
+  ["ember", "tcp"],
+  ["ember", "pty"],
+  ["deconz", "tcp"],
+  ["deconz", "pty"],
+] as const)("a Zigbee network of %s over %s", (adapter, transport) => {
   const directory = temporaryDirectory();
   const host = new RecordingHost({ directory: join(directory.path, "driver") });
-  let coordinator: ZnpSimulator;
+  let coordinator: StickSimulator;
   let driver: ZigbeeDriver;
   let wall: SimulatedDevice;
 
-  const newDriver = () => new ZigbeeDriver({ config: { port: coordinator.path }, host, bounds });
+  const newDriver = () => new ZigbeeDriver({ config: { port: coordinator.path, adapter }, host, bounds });
   const listening = () => host.until("the driver to listen", () => driver.status().state === "listening");
   const eventsOf = (device: SimulatedDevice) =>
     host.readings.filter((reading) => reading.device.address === device.ieee);
 
   beforeAll(async () => {
-    coordinator = await ZnpSimulator.listen({
+    coordinator = await listenAs(adapter, {
       transport,
       random: seededRandom(11),
       link: join(directory.path, "stick"),

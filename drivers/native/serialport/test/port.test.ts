@@ -4,7 +4,7 @@ import { SerialPort } from "serialport";
 import { openPty, type Pty } from "../../../wire/pty.ts";
 import { BindingsError, LinuxBinding } from "../index.ts";
 import { standardRates } from "../termios.ts";
-import { called, closed, closing, openPort, openWire } from "./wire.ts";
+import { called, closed, closing, openPort, openWire, passing } from "./wire.ts";
 
 const ptys: Pty[] = [];
 afterEach(() => {
@@ -183,6 +183,29 @@ for (const [options, expected] of settings) {
   });
 }
 const fixedOnPtys = /^cs[567]$|parenb$/;
+
+test("with software flow control the other side stops what is written to it, and its characters are no data", async () => {
+  const { pty, port } = await wire({ xon: true, xoff: true });
+  const heard: number[] = [];
+  const toEnd = new Promise<void>((resolve) =>
+    port.on("data", (bytes: Buffer) => {
+      heard.push(...bytes);
+      if (heard.at(-1) === 0x43) resolve();
+    }),
+  );
+  const reader = pty.read.getReader();
+  await pty.write(Uint8Array.of(0x41, 0x00, 0x13, 0x42));
+  await pty.write(Uint8Array.of(0x43));
+  await toEnd;
+  const written = called((callback) => port.write("held", (error) => callback(error ?? null)));
+  const read = reader.read();
+  expect(await Promise.race([read, passing(50)])).toBeUndefined();
+  await pty.write(Uint8Array.of(0x11));
+  expect(Buffer.from((await read).value ?? []).toString()).toBe("held");
+  await written;
+  expect(heard).toEqual([0x41, 0x00, 0x42, 0x43]);
+  await closed(port);
+});
 
 test("settings that don't exist are named", async () => {
   const pty = newPty();
