@@ -39,6 +39,8 @@ const kernel: Headers = {
     ASYNC_LOW_LATENCY: 0x2000,
     UNIX98_PTY_SLAVE_MAJOR: 136,
     UNIX98_PTY_MAJOR_COUNT: 8,
+    VSTART: 8,
+    VSTOP: 9,
     IGNPAR: 0o4,
     IXON: 0o2000,
     IXANY: 0o4000,

@@ -73,8 +73,8 @@ export const VMIN = 6;
 export const VSTART = 8;
 export const VSTOP = 9;
 /** DC1 and DC3 of ASCII, by which software flow control goes on and stops. */
-const XON = 0x11;
-const XOFF = 0x13;
+const xonByte = 0x11;
+const xoffByte = 0x13;
 export const ispeed_at = 36;
 export const ospeed_at = 40;
 
@@ -102,8 +102,8 @@ export function encodeLine(settings: LineSettings): DataView<ArrayBuffer> {
   // A read of nothing would look like a hang-up, and reads here never block: at least one byte.
   line.setUint8(cc_at + VMIN, Math.max(1, settings.vmin));
   // Without these characters the kernel neither heeds the other side's nor sends its own, whatever the flags say.
-  line.setUint8(cc_at + VSTART, XON);
-  line.setUint8(cc_at + VSTOP, XOFF);
+  line.setUint8(cc_at + VSTART, xonByte);
+  line.setUint8(cc_at + VSTOP, xoffByte);
   setSpeed(line, settings.baudRate);
   return line;
 }
