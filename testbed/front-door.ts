@@ -261,3 +261,8 @@ export async function eventually<Answer>(
   }
   throw new Error(`it never came: ${what}`);
 }
+
+/** All that a command has said but how far it is: a download tells that once it has taken some seconds. */
+export function withoutProgress(said: string): string {
+  return said.replace(/^\s*[\d,]+ of [\d,]+ series .*$\n?/gm, "").trim();
+}
