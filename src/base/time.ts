@@ -15,6 +15,11 @@ export function overlap(one: TimeSpan, other: TimeSpan): boolean {
   return one.from_ms < other.to_ms && other.from_ms < one.to_ms;
 }
 
+/** Whether a moment lies in the stretch. */
+export function isIn({ from_ms, to_ms }: TimeSpan, at_ms: number): boolean {
+  return at_ms >= from_ms && at_ms < to_ms;
+}
+
 /** Stretches joined where one begins before, or when, the one before it ends. */
 export function joined(spans: readonly TimeSpan[]): TimeSpan[] {
   const all: TimeSpan[] = [];

@@ -4,6 +4,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../base/errors.ts";
 import { day_ms } from "../base/time.ts";
 import { isTimezone, machineTimezone, timezoneMeant } from "../base/timezone.ts";
+import type { WalkingLine } from "../domain/derived/walking-passes.ts";
 import {
   isInTheOpen,
   isServerAddress,
@@ -22,7 +23,7 @@ import {
   valueFaults,
   where,
 } from "./toml-document.ts";
-import { faultOfLine, type WalkingLine, walkingLinesOf, walkingSection } from "./walking-line.ts";
+import { faultOfLine, walkingLinesOf, walkingSection } from "./walking-line.ts";
 
 /** Keys of `[upload]`. */
 export const uploadSection = Type.Object({

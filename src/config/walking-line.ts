@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { WalkingLine } from "../domain/derived/walking-passes.ts";
 
 /**
  * The `[walking]` section: each key names a line of curtain sensors, with the position of each along it.
@@ -20,12 +21,6 @@ export const walkingSection = Type.Object(
     ),
   },
 );
-
-/** Curtain sensors in a line, in the order in which they hang; metres from any point along it. */
-export interface WalkingLine {
-  readonly name: string;
-  readonly sensors: readonly { readonly item: string; readonly metres: number }[];
-}
 
 /** The lines of a section that its schema has passed. */
 export function walkingLinesOf(section: Static<typeof walkingSection> | undefined): WalkingLine[] {

@@ -5,7 +5,7 @@ import { messageOf, type OperatorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { startCentral } from "../central/central.ts";
 import type { UploadTarget } from "../config/gateway-config.ts";
-import type { WalkingLine } from "../config/walking-line.ts";
+import type { WalkingLine } from "../domain/derived/walking-passes.ts";
 import { mintToken, type Token } from "../domain/token.ts";
 import { uploadFrom } from "../gateway/uploader/uploader.ts";
 import type { CentralStore } from "../store/central/central-store.ts";

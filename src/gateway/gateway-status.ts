@@ -4,7 +4,7 @@ import { disk_low_bytes, freeBytes } from "../base/disk/disk-fault.ts";
 import { isHot, isPowerLow, isWorn, type MachineHealth, machineHealth } from "../base/machine-health.ts";
 import { day_ms } from "../base/time.ts";
 import { upload_late_ms } from "../config/gateway-config.ts";
-import type { WalkingLine } from "../config/walking-line.ts";
+import type { WalkingLine } from "../domain/derived/walking-passes.ts";
 import type { UpdateReport } from "../domain/fleet-home.ts";
 import { type Conflict, conflicts_max, identityText } from "../domain/identity.ts";
 import type { OpenJoining } from "../domain/joining-state.ts";

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { OperatorError } from "../../base/errors.ts";
 import { loadParts } from "../../config/gateway-config.ts";
-import type { WalkingLine } from "../../config/walking-line.ts";
+import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import { givenMetres, givenText, type NamedItem } from "../../store/inventory/given-names.ts";
 import { normalAddress } from "../../store/inventory/item-names.ts";
 import { addHelp, type CommandContext } from "../command.ts";

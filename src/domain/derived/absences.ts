@@ -1,8 +1,10 @@
-import type { TimeSpan } from "../../base/time.ts";
+import { isIn, type TimeSpan } from "../../base/time.ts";
 import {
   type DerivedRow,
   dayAt,
+  daysSince,
   type HomeData,
+  itemsOf,
   known,
   minutes,
   observedShare,
@@ -10,7 +12,7 @@ import {
   signsOf,
   within_ms,
 } from "./home-data.ts";
-import { daysSince, frontDoors, seesPeople } from "./rooms.ts";
+import { frontDoors, seesPeople } from "./rooms.ts";
 
 /**
  * Times when nobody was at home: between two openings of the front door no sign of anybody inside, for ten minutes at least. After Petersen, Austin, Kaye, Pavel and Hayes,
@@ -22,7 +24,7 @@ export function absencesOf(home: HomeData): TimeSpan[] {
     .flatMap((item) => signsOf(item, "opened"))
     .sort((one, other) => one - other);
   const inside = insideOf(home)
-    .flatMap((item) => [...signsOf(item, "present"), ...signsOf(item, "opened")])
+    .flatMap((item) => signsOf(item, "present", "opened"))
     .sort((one, other) => one - other);
   const found: TimeSpan[] = [];
   for (const [index, from_ms] of inside.entries()) {
@@ -37,8 +39,8 @@ export function absencesOf(home: HomeData): TimeSpan[] {
 }
 
 /** Sensors inside of the front door. */
-function insideOf({ items }: HomeData): HomeData["items"] {
-  return items.filter(({ kind, role }) => kind === "wirelesssensors" && role !== "front door");
+function insideOf(home: HomeData): HomeData["items"] {
+  return itemsOf(home, "wirelesssensors").filter(({ role }) => role !== "front door");
 }
 
 /** Sensors that have to be observed: the front door, and the sensors that see people. */
@@ -68,7 +70,7 @@ export function outOfHome(home: HomeData): DerivedRow[] {
   const absences = absencesOf(home);
   return daysSince(home, all).map((day) => {
     const observed = observedShare(all, day);
-    const begun = absences.filter(({ from_ms }) => from_ms >= day.from_ms && from_ms < day.to_ms).length;
+    const begun = absences.filter(({ from_ms }) => isIn(day, from_ms)).length;
     const values = {
       outings: known(begun, observed),
       away_min: known(minutes(within_ms(absences, day)), observed),

@@ -1,24 +1,23 @@
-import { day_ms, type TimeSpan } from "../../base/time.ts";
+import { day_ms, isIn, type TimeSpan } from "../../base/time.ts";
 import {
   type DerivedReading,
   type DerivedRow,
-  dayAt,
+  daysSince,
   type HomeData,
-  type HomeItem,
+  itemsOf,
   known,
   observedShare,
   rounded,
   within_ms,
 } from "./home-data.ts";
 import { quartilesOf } from "./quartiles.ts";
-import { daysSince } from "./rooms.ts";
 
 /** The weight of each day by each scale. */
 export function weightDaily(home: HomeData): DerivedRow[] {
   return itemsOf(home, "scales").flatMap((item) => {
     const all = item.readings.scale_weights ?? [];
     return daysSince(home, [item]).map((day) => {
-      const own = all.filter(([at_ms]) => at_ms >= day.from_ms && at_ms < day.to_ms);
+      const own = all.filter(([at_ms]) => isIn(day, at_ms));
       const observed = observedShare([item], day);
       const range = own.length === 0 ? undefined : residentRange(all, day);
       const told = own.length === 0 || range !== undefined;
@@ -67,7 +66,7 @@ export function stepsDaily(home: HomeData): DerivedRow[] {
   return itemsOf(home, "watches").flatMap((item) => {
     const epochs = item.readings.watch_epochs ?? [];
     return daysSince(home, [item]).map((day) => {
-      const own = epochs.filter(([at_ms]) => dayAt([day], at_ms) !== undefined);
+      const own = epochs.filter(([at_ms]) => isIn(day, at_ms));
       const worn_min = Math.round(within_ms(item.covered, day) / 60_000);
       const isWorn = worn_min >= worn_min_least && day.to_ms <= home.now_ms;
       const sum = (field: number) => own.reduce((all, epoch) => all + Number(epoch[field]), 0);
@@ -80,10 +79,6 @@ export function stepsDaily(home: HomeData): DerivedRow[] {
       return { at_ms: day.from_ms, day: day.date, observed: observedShare([item], day), values };
     });
   });
-}
-
-export function itemsOf({ items }: HomeData, kind: HomeItem["kind"]): readonly HomeItem[] {
-  return items.filter((item) => item.kind === kind);
 }
 
 /** Days before and after a day whose weighings tell who stood on the scale. */

@@ -1,8 +1,15 @@
-import { type TimeSpan, without } from "../../base/time.ts";
-import { itemsOf } from "./body.ts";
+import type { TimeSpan } from "../../base/time.ts";
 import { type DoorState, type DoseFindings, type DoseStatus, dosesOf } from "./doses.ts";
-import { type DerivedRow, type HomeData, type HomeItem, observedShare, seconds } from "./home-data.ts";
-import { daysSince } from "./rooms.ts";
+import {
+  type DerivedRow,
+  daysSince,
+  type HomeData,
+  type HomeItem,
+  itemsOf,
+  observedShare,
+  seconds,
+  unobservedIn,
+} from "./home-data.ts";
 
 /** The dose of each day and pill box. */
 export function doses(home: HomeData): DerivedRow[] {
@@ -44,24 +51,6 @@ function findingsOf({ zone, now_ms }: HomeData, box: HomeItem, span: TimeSpan): 
   const events = box.readings.pillbox_events ?? [];
   const states = events.map(([stamp_ms, event]): DoorState => ({ stamp_ms, event: Number(event) }));
   const first_ms = Math.min(span.from_ms, states[0]?.stamp_ms ?? span.from_ms);
-  return dosesOf({
-    states,
-    zone,
-    span: { from_ms: first_ms, to_ms: span.to_ms },
-    unknown: uncoveredOf(box, { from_ms: first_ms, to_ms: span.to_ms }, now_ms),
-    now_ms,
-  });
-}
-
-/** When an item was not covered, up to now; one that isn't overdue yet is taken to be alive still. */
-export function uncoveredOf(
-  { covered, patience_ms }: Pick<HomeItem, "covered" | "patience_ms">,
-  span: TimeSpan,
-  now_ms: number,
-): TimeSpan[] {
-  const until_ms = Math.min(span.to_ms, now_ms);
-  if (until_ms <= span.from_ms) return [];
-  return without({ from_ms: span.from_ms, to_ms: until_ms }, covered).filter(
-    ({ from_ms, to_ms }) => to_ms < now_ms || now_ms - from_ms > patience_ms,
-  );
+  const whole = { from_ms: first_ms, to_ms: span.to_ms };
+  return dosesOf({ states, zone, span: whole, unknown: unobservedIn(box, whole, now_ms), now_ms });
 }

@@ -1,8 +1,9 @@
-import { type LocalDay, overlap, type TimeSpan } from "../../base/time.ts";
+import { isIn, type LocalDay, overlap, type TimeSpan, without } from "../../base/time.ts";
 import { eventBit } from "../event-words.ts";
 import type { Kind } from "../kinds.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Role } from "./places.ts";
+import type { WalkingLine } from "./walking-passes.ts";
 
 /** All that derived measures are made of: a home's readings of some days, with those around them that the rules look at. Times are unix milliseconds. */
 export interface HomeData {
@@ -13,14 +14,7 @@ export interface HomeData {
   /** Until when readings may have come. */
   readonly now_ms: number;
   readonly items: readonly HomeItem[];
-  /** Lines of curtain sensors, in metres. */
-  readonly lines: readonly SensorLine[];
-}
-
-/** Curtain sensors in a row, by the names of their items. */
-export interface SensorLine {
-  readonly name: string;
-  readonly sensors: readonly { readonly item: string; readonly metres: number }[];
+  readonly lines: readonly WalkingLine[];
 }
 
 /** An item that lives or has lived in the home, with what it recorded there. */
@@ -77,7 +71,7 @@ export function within_ms(spans: readonly TimeSpan[], span: TimeSpan): number {
 
 /** The day that a moment lies in, among those that are asked for. */
 export function dayAt(days: readonly LocalDay[], at_ms: number): LocalDay | undefined {
-  return days.find(({ from_ms, to_ms }) => at_ms >= from_ms && at_ms < to_ms);
+  return days.find((day) => isIn(day, at_ms));
 }
 
 /** Rounded, so that the same number is the same text everywhere. */
@@ -101,22 +95,47 @@ export function seconds(ms: number): number {
   return Math.floor(ms / 1_000);
 }
 
-/** Moments at which a wireless sensor told that a bit is set: presence, or that something was opened. */
-export function signsOf(item: HomeItem, bit: keyof typeof eventBit): number[] {
-  const mask = 1 << eventBit[bit];
-  return (item.readings.wirelesssensor_events ?? []).flatMap(([at_ms, event]) =>
-    (Number(event) & mask) === 0 ? [] : [at_ms],
+export function itemsOf({ items }: Pick<HomeData, "items">, kind: Kind): readonly HomeItem[] {
+  return items.filter((item) => item.kind === kind);
+}
+
+/** The days on which at least one of the items had been heard, up to now. */
+export function daysSince(
+  { days, now_ms }: Pick<HomeData, "days" | "now_ms">,
+  items: readonly Pick<HomeItem, "first_ms">[],
+): HomeData["days"] {
+  const first_ms = Math.min(...items.map(({ first_ms }) => first_ms ?? Number.POSITIVE_INFINITY));
+  return days.filter(({ from_ms, to_ms }) => to_ms > first_ms && from_ms <= now_ms);
+}
+
+/** Stretches of a span in which an item was not covered, up to now; one that isn't overdue yet is taken to be alive still. */
+export function unobservedIn(
+  { covered, patience_ms }: Pick<HomeItem, "covered" | "patience_ms">,
+  span: TimeSpan,
+  now_ms: number,
+): TimeSpan[] {
+  const until_ms = Math.min(span.to_ms, now_ms);
+  return without({ from_ms: span.from_ms, to_ms: until_ms }, covered).filter(
+    ({ from_ms, to_ms }) => to_ms < now_ms || now_ms - from_ms > patience_ms,
   );
 }
 
+type SensorBit = keyof typeof eventBit;
+
+/** Events of a wireless sensor, in order of time, by whether one of these bits was set. */
+export function toldOf(item: HomeItem, ...bits: readonly SensorBit[]): { at_ms: number; isSet: boolean }[] {
+  const mask = bits.reduce((all, bit) => all | (1 << eventBit[bit]), 0);
+  const events = item.readings.wirelesssensor_events ?? [];
+  return events.map(([at_ms, event]) => ({ at_ms, isSet: (Number(event) & mask) !== 0 }));
+}
+
+/** Moments at which a wireless sensor told that a bit is set: presence, or that something was opened. */
+export function signsOf(item: HomeItem, ...bits: readonly SensorBit[]): number[] {
+  return toldOf(item, ...bits).flatMap(({ at_ms, isSet }) => (isSet ? [at_ms] : []));
+}
+
 /** Moments at which a bit changed from clear to set. */
-export function onsetsOf(item: HomeItem, bit: keyof typeof eventBit): number[] {
-  const mask = 1 << eventBit[bit];
-  let before = false;
-  return (item.readings.wirelesssensor_events ?? []).flatMap(([at_ms, event]) => {
-    const isSet = (Number(event) & mask) !== 0;
-    const begins = isSet && !before;
-    before = isSet;
-    return begins ? [at_ms] : [];
-  });
+export function onsetsOf(item: HomeItem, bit: SensorBit): number[] {
+  const told = toldOf(item, bit);
+  return told.flatMap(({ at_ms, isSet }, index) => (isSet && told[index - 1]?.isSet !== true ? [at_ms] : []));
 }

@@ -1,16 +1,18 @@
-import { type TimeSpan, timeOfDate_ms } from "../../base/time.ts";
-import { itemsOf } from "./body.ts";
+import { hour_ms, type TimeSpan, timeOfDate_ms } from "../../base/time.ts";
 import {
   type DerivedRow,
+  daysSince,
   type HomeData,
   type HomeItem,
+  itemsOf,
   minutes,
   observed_min,
   observedShare,
   seconds,
+  toldOf,
   within_ms,
 } from "./home-data.ts";
-import { daysSince, roomSensors, visitsOf } from "./rooms.ts";
+import { roomSensors, visitsOf } from "./rooms.ts";
 import { asleep_ms, type SleepEpisode, SleepJoiner } from "./sleep.ts";
 
 /** Each episode of sleep that a watch told of. It counts for the day on which it ended. */
@@ -84,7 +86,7 @@ const unknownNight: NightValues = {
 
 function sourcesOf(home: HomeData): NightSource[] {
   const watches = itemsOf(home, "watches").slice(0, 1);
-  const beds = home.items.filter(({ kind, role }) => kind === "wirelesssensors" && role === "bed");
+  const beds = itemsOf(home, "wirelesssensors").filter(({ role }) => role === "bed");
   const rooms = roomSensors(home);
   const hasBedroom = rooms.some(({ room }) => room === "bedroom");
   return [
@@ -158,9 +160,8 @@ function mainOf<Span extends TimeSpan>(spans: readonly Span[]): Span[] {
 function inBed(item: HomeItem): TimeSpan[] {
   const spans: TimeSpan[] = [];
   let from_ms: number | undefined;
-  for (const [at_ms, event] of item.readings.wirelesssensor_events ?? []) {
-    const isIn = (Number(event) & 0b10) !== 0;
-    if (isIn) from_ms ??= at_ms;
+  for (const { at_ms, isSet } of toldOf(item, "present")) {
+    if (isSet) from_ms ??= at_ms;
     else if (from_ms !== undefined) {
       spans.push({ from_ms, to_ms: at_ms });
       from_ms = undefined;
@@ -188,4 +189,4 @@ function nightOf(zone: string, date: string): { whole: TimeSpan; hours: TimeSpan
 /** Somebody who fetches something is in the room for less. */
 const rest_ms_min = 30 * 60_000;
 /** Longer than this awake, and what follows is another sleep: a nap in the morning. */
-const night_break_ms_max = 2 * 3_600_000;
+const night_break_ms_max = 2 * hour_ms;

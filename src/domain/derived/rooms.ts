@@ -1,9 +1,11 @@
-import type { TimeSpan } from "../../base/time.ts";
+import { hour_ms, isIn, type TimeSpan } from "../../base/time.ts";
 import {
   type DerivedRow,
   dayAt,
+  daysSince,
   type HomeData,
   type HomeItem,
+  itemsOf,
   known,
   minutes,
   observedShare,
@@ -59,8 +61,8 @@ export function visitsOf(home: HomeData): RoomVisit[] {
   return visit === undefined ? visits : [...visits, visit];
 }
 
-export function frontDoors({ items }: HomeData): readonly HomeItem[] {
-  return items.filter(({ kind, role }) => kind === "wirelesssensors" && role === "front door");
+export function frontDoors(home: HomeData): readonly HomeItem[] {
+  return itemsOf(home, "wirelesssensors").filter(({ role }) => role === "front door");
 }
 
 /** A row for each stay that began on one of the days. */
@@ -80,26 +82,27 @@ export function roomVisits(home: HomeData): DerivedRow[] {
 export function roomDays(home: HomeData): DerivedRow[] {
   const sensors = roomSensors(home);
   const visits = visitsOf(home);
-  const rooms = roomsOf(sensors);
-  return daysSince(home, sensors).flatMap((day) =>
-    rooms.map((room) => {
-      const own = visits.filter((visit) => visit.room === room);
-      const spans = own.map(({ from_ms, to_ms }): TimeSpan => ({ from_ms, to_ms: to_ms ?? home.now_ms }));
-      const observed = observedShare(
-        sensors.filter((sensor) => sensor.room === room),
-        day,
-      );
-      const all = observedShare(sensors, day);
-      const begun = own.filter(({ from_ms }) => from_ms >= day.from_ms && from_ms < day.to_ms);
+  const rooms = roomsOf(sensors).map((room) => ({
+    room,
+    watching: sensors.filter((sensor) => sensor.room === room),
+    stays: visits
+      .filter((visit) => visit.room === room)
+      .map(({ from_ms, to_ms }): TimeSpan => ({ from_ms, to_ms: to_ms ?? home.now_ms })),
+  }));
+  return daysSince(home, sensors).flatMap((day) => {
+    const all = observedShare(sensors, day);
+    return rooms.map(({ room, watching, stays }) => {
+      const observed = observedShare(watching, day);
+      const begun = stays.filter(({ from_ms }) => isIn(day, from_ms));
       const values = {
         room,
         visits: known(begun.length, observed),
         // How long somebody stayed is known by the other rooms too.
-        minutes: known(minutes(within_ms(spans, day)), Math.min(observed, all)),
+        minutes: known(minutes(within_ms(stays, day)), Math.min(observed, all)),
       };
       return { at_ms: day.from_ms, day: day.date, observed, values };
-    }),
-  );
+    });
+  });
 }
 
 /** How often somebody went from one room straight to another, for each pair of rooms and day. */
@@ -108,9 +111,7 @@ export function transitions(home: HomeData): DerivedRow[] {
   const changes = visitsOf(home).filter(({ next }) => next !== null);
   const rooms = roomsOf(sensors);
   return daysSince(home, sensors).flatMap((day) => {
-    const own = changes.filter(
-      ({ to_ms }) => to_ms !== undefined && to_ms >= day.from_ms && to_ms < day.to_ms,
-    );
+    const own = changes.filter(({ to_ms }) => to_ms !== undefined && isIn(day, to_ms));
     return rooms.flatMap((from) =>
       rooms
         .filter((to) => to !== from)
@@ -127,12 +128,10 @@ export function transitions(home: HomeData): DerivedRow[] {
 
 /** Active minutes of each hour: minutes with a movement or an opening anywhere in the home. */
 export function activity(home: HomeData): DerivedRow[] {
-  const all = home.items.filter(({ kind }) => kind === "wirelesssensors");
+  const all = itemsOf(home, "wirelesssensors");
   const moving = all.filter(seesPeople);
   const active = new Set(
-    all.flatMap((item) =>
-      [...signsOf(item, "present"), ...signsOf(item, "opened")].map((at_ms) => Math.floor(at_ms / 60_000)),
-    ),
+    all.flatMap((item) => signsOf(item, "present", "opened").map((at_ms) => Math.floor(at_ms / 60_000))),
   );
   return daysSince(home, moving).flatMap((day) =>
     hoursOf(day)
@@ -146,15 +145,6 @@ export function activity(home: HomeData): DerivedRow[] {
         return { at_ms: span.from_ms, day: day.date, observed, values };
       }),
   );
-}
-
-/** The days on which at least one of the items had been heard, up to now. */
-export function daysSince(
-  { days, now_ms }: Pick<HomeData, "days" | "now_ms">,
-  items: readonly Pick<HomeItem, "first_ms">[],
-): HomeData["days"] {
-  const first_ms = Math.min(...items.map(({ first_ms }) => first_ms ?? Number.POSITIVE_INFINITY));
-  return days.filter(({ from_ms, to_ms }) => to_ms > first_ms && from_ms <= now_ms);
 }
 
 function roomsOf(sensors: readonly { readonly room: string }[]): string[] {
@@ -171,4 +161,3 @@ function hoursOf({ from_ms, to_ms }: TimeSpan): TimeSpan[] {
 
 /** Pairs of rooms grow with the square. */
 const rooms_max = 16;
-const hour_ms = 3_600_000;

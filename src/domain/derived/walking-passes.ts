@@ -4,6 +4,12 @@ interface PlacedSensor {
   readonly metres: number;
 }
 
+/** Curtain sensors in a line, in the order in which they hang. */
+export interface WalkingLine {
+  readonly name: string;
+  readonly sensors: readonly PlacedSensor[];
+}
+
 /** A sensor began to see somebody. Unix milliseconds, in which walking speed is measured. */
 export interface SensorPass {
   readonly item: string;

@@ -1,6 +1,6 @@
 import { type Clock, clockQuality } from "../../base/clock.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
-import type { WalkingLine } from "../../config/walking-line.ts";
+import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { Conflict } from "../../domain/identity.ts";
 import type { SetupVisitState } from "../../domain/joining-state.ts";
 import {

@@ -4,7 +4,7 @@ import type { Log } from "../../base/log.ts";
 import { version } from "../../base/version.ts";
 import type { UpdateTarget, UploadTarget } from "../../config/gateway-config.ts";
 import { certificateIn, tokenIn } from "../../config/server-access.ts";
-import type { WalkingLine } from "../../config/walking-line.ts";
+import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import { takeLock, uploadPost } from "../../store/sqlite/data-directory.ts";
 import { openUploadStore } from "../../store/sqlite/open-store.ts";
 import { CentralClient } from "../../transfer/central-client.ts";

@@ -3,7 +3,7 @@ import { Value } from "@sinclair/typebox/value";
 import { OperatorError } from "../../base/errors.ts";
 import { decodeJson, decodingBounds } from "../../base/json-decoder.ts";
 import { plainLine, plainWords } from "../../base/text.ts";
-import type { WalkingLine } from "../../config/walking-line.ts";
+import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { erasedAt, type SpanOfDevice } from "../erasure.ts";
 import { Kind, time_ms } from "../exchange.ts";

@@ -1,4 +1,5 @@
-import { faultOfLine, type WalkingLine } from "../../config/walking-line.ts";
+import { faultOfLine } from "../../config/walking-line.ts";
+import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { type GivenName, isDevice } from "./given-names.ts";
 

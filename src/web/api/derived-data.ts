@@ -1,10 +1,9 @@
 import { day_ms, joined, localDays, type TimeSpan } from "../../base/time.ts";
 import { isTimezone } from "../../base/timezone.ts";
-import type { WalkingLine } from "../../config/walking-line.ts";
 import { type DerivedName, derivedOf } from "../../domain/derived/derived-table.ts";
 import type { DerivedReading, HomeData, HomeItem } from "../../domain/derived/home-data.ts";
 import { roleInWords, roomInWords } from "../../domain/derived/places.ts";
-import { recordingKinds } from "../../domain/kinds.ts";
+import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { seriesOf } from "../../domain/series.ts";
 import { type GivenName, isDevice } from "../../store/inventory/given-names.ts";
@@ -44,22 +43,19 @@ export async function homeDataOf(
   const { madeOf, reach_days } = derivedOf(name);
   const reach_ms = reach_days * day_ms;
   const read = { from_ms: Math.max(0, span.from_ms - reach_ms), to_ms: span.to_ms + reach_ms };
-  const kinds = new Set(madeOf.map((series) => seriesOf(series).kind));
   const names = await asked.store.givenNames(asked.home);
   const items: HomeItem[] = [];
-  const records = await recordsIn(asked);
+  const records = await recordsOf(asked, name);
   // One after the other: a request takes no more of the store than one reader.
-  for (const record of records)
-    if (kinds.has(record.typename as HomeItem["kind"]))
-      items.push(await homeItemOf(asked, { record, names, madeOf, read }));
+  for (const record of records) items.push(await homeItemOf(asked, { record, names, madeOf, read }));
   const lines = linesOf(asked.setting?.walking ?? [], names, records);
   return { zone, days: localDays(zone, span), now_ms: asked.now_ms, items, lines };
 }
 
-/** Items that live or have lived in a home and record something. */
-async function recordsIn({ store, home }: AskedHome): Promise<Item[]> {
+/** Items that live or have lived in a home, of the kinds that a measure is made of. */
+async function recordsOf({ store, home }: AskedHome, name: DerivedName): Promise<Item[]> {
   const records: Item[] = [];
-  for (const kind of recordingKinds)
+  for (const kind of new Set(derivedOf(name).madeOf.map((series) => seriesOf(series).kind)))
     records.push(...(await store.items(kind, { skip: 0, limit: items_max, homes: [home] })));
   return records;
 }
@@ -77,7 +73,6 @@ async function homeItemOf(
   const { itemname, subtypename: subtype } = record;
   const kind = record.typename as HomeItem["kind"];
   const given = names.find((one) => isDevice(one, record));
-  const room = given?.room ?? null;
   const readings: Record<string, readonly DerivedReading[]> = {};
   const item = await asked.store.item(kind, itemname);
   // Only where an import gave it another name a moment ago.
@@ -90,8 +85,8 @@ async function homeItemOf(
     kind,
     subtype,
     // Words that everybody writes alike are one room, and others are as the home calls them.
-    room: (room === null ? null : (roomInWords(room) ?? room)) ?? roomInWords(itemname),
-    role: roleInWords(given?.name ?? itemname) ?? roleInWords(itemname),
+    room: given?.room === undefined ? roomInWords(itemname) : (roomInWords(given.room) ?? given.room),
+    role: roleInWords(given?.name ?? "") ?? roleInWords(itemname),
     readings,
     covered,
     first_ms,
@@ -138,9 +133,7 @@ async function coveredOf(
 
 /** Whether anything was known of a home before a moment. */
 export async function isOlder(asked: AskedHome, name: DerivedName, before_ms: number): Promise<boolean> {
-  const kinds = new Set<string>(derivedOf(name).madeOf.map((series) => seriesOf(series).kind));
-  for (const { typename, itemname } of await recordsIn(asked)) {
-    if (!kinds.has(typename)) continue;
+  for (const { typename, itemname } of await recordsOf(asked, name)) {
     const item = await asked.store.item(typename as HomeItem["kind"], itemname);
     if (item === undefined) continue;
     const window = { item: item.key, homes: [asked.home], before_ms, skip: 0, limit: 1 };

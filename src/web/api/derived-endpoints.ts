@@ -97,11 +97,9 @@ async function rowsIn(
   { name, zone, month }: { name: DerivedName; zone: string; month: TimeSpan },
 ): Promise<DerivedRow[]> {
   const data = await homeDataOf(asked, { name, zone, span: month });
-  const rows = derivedOf(name).derive(data);
-  const order = new Map(rows.map((row, index) => [row, index]));
-  return rows.sort(
-    (one, other) => other.at_ms - one.at_ms || (order.get(one) ?? 0) - (order.get(other) ?? 0),
-  );
+  return derivedOf(name)
+    .derive(data)
+    .sort((one, other) => other.at_ms - one.at_ms);
 }
 
 /** The month of the calendar that the moment before this one lies in: the most that one request makes. */
@@ -111,7 +109,7 @@ function monthOf(zone: string, until_ms: number): TimeSpan {
   return { from_ms: start(first), to_ms: start(first.add({ months: 1 })) };
 }
 
-/** A gateway may be in a home that it has no record of. */
+/** Answers the setting of a home that is known: a gateway may be in one that it has no record of. */
 async function requireHome({
   store,
   path,

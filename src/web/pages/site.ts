@@ -1,6 +1,6 @@
 import { RecentlyUsed } from "../../base/recently-used.ts";
 import type { TimeSpan } from "../../base/time.ts";
-import type { WalkingLine } from "../../config/walking-line.ts";
+import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { FleetHome } from "../../domain/fleet-home.ts";
 import type { Conflict } from "../../domain/identity.ts";
 import type { SetupVisitState } from "../../domain/joining-state.ts";

@@ -1,5 +1,5 @@
 import type { TimeSpan } from "../../../src/base/time.ts";
-import type { WalkingLine } from "../../../src/config/walking-line.ts";
+import type { WalkingLine } from "../../../src/domain/derived/walking-passes.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import type { Trouble } from "../../../src/web/pages/site.ts";
 import type { TestBrowser, Visit } from "../../../testbed/browser.ts";

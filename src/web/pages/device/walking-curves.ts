@@ -1,6 +1,6 @@
 import { day_ms, type TimeSpan, weeksOfDays, without } from "../../../base/time.ts";
-import type { WalkingLine } from "../../../config/walking-line.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
+import type { WalkingLine } from "../../../domain/derived/walking-passes.ts";
 import { type SensorPass, walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
 import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import { presence } from "../home/strip-data.ts";

@@ -1,7 +1,7 @@
 import { day_ms, localDays } from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
-import type { WalkingLine } from "../../../config/walking-line.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
+import type { WalkingLine } from "../../../domain/derived/walking-passes.ts";
 import { walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";

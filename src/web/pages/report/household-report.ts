@@ -1,7 +1,8 @@
-import { type TimeSpan, without } from "../../../base/time.ts";
-import type { WalkingLine } from "../../../config/walking-line.ts";
+import type { TimeSpan } from "../../../base/time.ts";
 import { type DoseFindings, dosesOf, late_ms_max } from "../../../domain/derived/doses.ts";
+import { unobservedIn } from "../../../domain/derived/home-data.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
+import type { WalkingLine } from "../../../domain/derived/walking-passes.ts";
 import {
   type PassRejection,
   type SensorPass,
@@ -140,9 +141,7 @@ async function uncovered(options: ReportOptions, record: Item, span: TimeSpan): 
     .filter(({ state }) => state === "covered")
     .map(({ start_ms, stop_ms }) => ({ from_ms: start_ms, to_ms: stop_ms }));
   const patience_ms = silence_max_ms(cadenceOf("pillboxes", record.subtypename));
-  return without({ from_ms: span.from_ms, to_ms: until_ms }, covered).filter(
-    ({ from_ms, to_ms }) => to_ms < now_ms || now_ms - from_ms > patience_ms,
-  );
+  return unobservedIn({ covered, patience_ms }, span, now_ms);
 }
 
 async function walkingReport(of: {

@@ -10,7 +10,7 @@ import {
   weeksOfDays,
 } from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
-import type { WalkingLine } from "../../../config/walking-line.ts";
+import type { WalkingLine } from "../../../domain/derived/walking-passes.ts";
 import { isRecording } from "../../../domain/device-words.ts";
 import { isKind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
