@@ -1,3 +1,4 @@
+import { Value } from "@sinclair/typebox/value";
 import type { DriverStatus } from "../../drivers/driver.ts";
 import { type Clock, clockQuality } from "../base/clock.ts";
 import { disk_low_bytes, freeBytes } from "../base/disk/disk-fault.ts";
@@ -15,7 +16,7 @@ import {
   dropped_max,
   erasures_reported_max,
   type GatewayReport,
-  line_sensors_max,
+  LineReport,
   lines_reported_max,
   uncertain_times_reported_max,
 } from "../transfer/protocol.ts";
@@ -179,9 +180,9 @@ export async function describeGateway(options: {
   readonly upload_at?: string;
 }): Promise<GatewayDescription> {
   const { store, clock, directory, version, timezone, strangers, update } = options;
-  const walking = (options.walking ?? [])
-    .slice(0, lines_reported_max)
-    .map(({ name, sensors }) => ({ name, sensors: sensors.slice(0, line_sensors_max) }));
+  // One that does not fit would keep the whole report from central, and the readings with it.
+  const fitting = (options.walking ?? []).filter((line) => Value.Check(LineReport, line));
+  const walking = fitting.slice(0, lines_reported_max);
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
   const own = (await store.erasures()).filter((erasure) => erasure.own === 1);
   const erasures = [...new Map(own.map(({ id, at_ms, subject }) => [id, { at_ms, subject }])).values()];

@@ -66,7 +66,7 @@ export const erasures_reported_max = 100;
 export const uncertain_times_reported_max = 100;
 /** Lines of curtain sensors in a home, and sensors in a line. */
 export const lines_reported_max = 20;
-export const line_sensors_max = 50;
+const line_sensors_max = 50;
 
 /** `MachineHealth` of src/base/machine-health.ts. */
 const MachineReport = Type.Object(
@@ -94,6 +94,17 @@ const ConflictReport = Type.Object(
     first_ms: time_ms,
     last_ms: time_ms,
     count: number,
+  },
+  closed,
+);
+
+/** A line of curtain sensors, in metres. */
+export const LineReport = Type.Object(
+  {
+    name: Word,
+    sensors: Type.Array(Type.Object({ item: Word, metres: Type.Number() }, closed), {
+      maxItems: line_sensors_max,
+    }),
   },
   closed,
 );
@@ -139,20 +150,7 @@ export const GatewayReport = Type.Object(
       }),
     ),
     /** Lines of curtain sensors in its configuration: central measures walking speed by them. Absent where there are none. */
-    walking: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            name: Word,
-            sensors: Type.Array(Type.Object({ item: Word, metres: Type.Number() }, closed), {
-              maxItems: line_sensors_max,
-            }),
-          },
-          closed,
-        ),
-        { maxItems: lines_reported_max },
-      ),
-    ),
+    walking: Type.Optional(Type.Array(LineReport, { maxItems: lines_reported_max })),
     /** Of a gateway that updates itself. */
     update: Type.Optional(UpdateReport),
     /** Days found to differ since the last report, and what stopped the upload before this one. */

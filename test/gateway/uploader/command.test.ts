@@ -62,6 +62,16 @@ test("upload and verify print what they did as JSON, beside a running gateway an
   expect(status.out).toMatch(/^Upload {2}last \d+ s ago, central holds every reading$/m);
 });
 
+test("a line of curtain sensors that a report has no place for does not keep the upload from central", async () => {
+  const home = await site(10);
+  const line = (name: string, first: string) =>
+    `"${name}" = [${[first, "b", "c"].map((item, metres) => `{ item = "${item}", metres = ${metres} }`)}]`;
+  const walking = ["[walking]", line("hall", "a"), line("n".repeat(201), "a"), line("long", "i".repeat(201))];
+  home.configure({ sections: `[upload]\nurl = "${url}"\ntoken_file = "${token}"\n${walking.join("\n")}` });
+  const upload = await home.lintel("upload", "--config", home.config, "--json");
+  expect([upload.code, upload.out]).toEqual([0, '{"sent":10,"confirmed_seq":10,"differing_days":0}']);
+});
+
 test("a second upload on the same data says who is at it, and goes on once the first is gone, however it ended", async () => {
   const home = await site(10, silence());
   const first = home.spawn(["upload", "--config", home.config, "--json"]);
