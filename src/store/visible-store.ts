@@ -32,7 +32,7 @@ export type VisibleStore = Pick<
 
 /**
  * A store as the holders of tokens see it: who may see a part has a store of that part, so that no endpoint needs to know. What a token may see is
- * remembered until the store changes.
+ * remembered until the store changes, and so are the items that were asked for.
  */
 export class VisibleStores {
   readonly #store: Store;
@@ -46,15 +46,32 @@ export class VisibleStores {
 
   /** @param changes `Store.changes` as it was before anything was read for this request */
   async of({ id, binding }: Token, changes: number | undefined): Promise<VisibleStore> {
-    if (binding === undefined) return this.#store;
-    const remembered = this.#remembered.get(id);
+    const name = binding === undefined ? "" : id;
+    const remembered = this.#remembered.get(name);
     if (remembered !== undefined && remembered.changes === changes) return remembered.store;
-    const seen = await this.#store.visible(binding);
-    const store = visiblePart(this.#store, seen);
-    const weight = Object.values(seen).reduce((sum, numbers) => sum + numbers.length, 1);
-    if (changes !== undefined) this.#remembered.set(id, { changes, store }, weight);
-    return store;
+    const seen = binding === undefined ? undefined : await this.#store.visible(binding);
+    const store = seen === undefined ? this.#store : visiblePart(this.#store, seen);
+    if (changes === undefined) return store;
+    const weight = Object.values(seen ?? {}).reduce((sum, numbers) => sum + numbers.length, items_max);
+    const remembering = rememberingItems(store);
+    this.#remembered.set(name, { changes, store: remembering }, weight);
+    return remembering;
   }
+}
+
+/** A store that does not change: items that were asked for are not read again. */
+function rememberingItems(store: VisibleStore): VisibleStore {
+  const items = new RecentlyUsed<ReturnType<VisibleStore["item"]>>({ weight_max: items_max });
+  const item: VisibleStore["item"] = (kind, name, homes) => {
+    const key = `${kind} ${name} ${homes}`;
+    const known = items.get(key);
+    if (known !== undefined) return known;
+    const found = store.item(kind, name, homes);
+    items.set(key, found, 1);
+    found.catch(() => items.delete(key));
+    return found;
+  };
+  return { ...store, item };
 }
 
 /** The part of a store that one sees: homes with all that was recorded in them, and the records that name nothing else. */
@@ -99,5 +116,7 @@ export function visiblePart(store: VisibleStore, seen: Visible): VisibleStore {
   };
 }
 
+/** Items that are remembered of a token, and what each weighs. */
+const items_max = 1_000;
 /** Numbers of records that are remembered, of all tokens together. */
 const numbers_max = 1_000_000;

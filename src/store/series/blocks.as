@@ -5,8 +5,10 @@
 const groups: usize = 0;
 /** Entries of the table of codes, 4,096 of four bytes: symbol in the low half, length in the high one. */
 const table: usize = 2048;
-/** The digits of the numbers below 100, two each; the caller puts them there. What else the caller has begins at 18,688. */
+/** The digits of the numbers below 100, two each; the caller puts them there. */
 const pairs: usize = 18432;
+/** The digits of a stamp but for the last four: stamps that follow each other have them in common. What the caller has begins at 18,688. */
+const common: usize = 18640;
 
 let at: usize = 0; // the next byte
 let bits: usize = 0; // where the bits of a column begin
@@ -293,8 +295,41 @@ function digits(value: u64): void {
   }
 }
 
+let common_length: usize = 0;
+/** The stamp with these digits that ends in four zeros. */
+let common_from: u64 = 0;
+
+function stamp(value: f64, divisor: f64): void {
+  // A division of floats takes a third of the time of one of integers, and is right but for its rounding.
+  let whole = <u64>(value / divisor);
+  if (<f64>whole * divisor > value) whole -= 1;
+  if (whole < 10000) {
+    digits(whole);
+    return;
+  }
+  if (common_length == 0 || whole < common_from || whole - common_from >= 10000) {
+    const start = out_at;
+    out_at = common;
+    digits(whole / 10000);
+    common_length = out_at - common;
+    out_at = start;
+    common_from = whole - (whole % 10000);
+  }
+  copy(common, common_length);
+  const last = <u32>(whole - common_from);
+  // A hundredth of a number below 10,000.
+  const first = (last * 5243) >> 19;
+  store<u16>(out_at, load<u16>(pairs + ((<usize>first) << 1)));
+  store<u16>(out_at + 2, load<u16>(pairs + ((<usize>(last - first * 100)) << 1)));
+  out_at += 4;
+}
+
 /** A number as JSON has it, of so many decimals at most. */
 function number(value: f64, decimals: u32): void {
+  if (decimals == 0 && value >= 0 && value < 10) {
+    put(<u32>value + 48);
+    return;
+  }
   let parts = decimals == 0 ? <i64>value : <i64>nearest(value * powerOf(decimals));
   if (parts < 0) {
     put(45);
@@ -345,7 +380,7 @@ export function write(
       if (value != value) {
         store<u32>(out_at, 0x6c6c756e);
         out_at += 4;
-      } else if (kind == 2) digits(<u64>value / <u64>more);
+      } else if (kind == 2) stamp(value, <f64>more);
       else if (kind == 1) {
         const text = <usize>more + <usize>value * 8;
         copy(load<u32>(text), load<u32>(text + 4));

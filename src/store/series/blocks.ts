@@ -37,7 +37,7 @@ export interface Block extends BlockHead {
 export class BlockReader {
   readonly #run: StreamSeries;
   readonly #step: 1 | -1;
-  readonly #bounds: readonly number[];
+  readonly #bounds: readonly [from_ms: number, end_ms: number];
   #after: BlockKey;
   #found: readonly Block[] = [];
   #at = 0;
@@ -65,9 +65,11 @@ export class BlockReader {
 
   *#more(): Work<void> {
     const { stream, series, home } = this.#run;
+    const [from_ms, end_ms] = this.#bounds;
     const { stamp, seq } = this.#after;
-    const text = this.#step > 0 ? ascending : descending;
-    const given = [stream, series, home, ...this.#bounds, stamp, seq, this.#asked];
+    const toOldest = this.#step < 0 && from_ms <= 0;
+    const text = toOldest ? descendingToOldest : this.#step < 0 ? descending : ascending;
+    const given = [stream, series, home, ...(toOldest ? [] : [from_ms, end_ms]), stamp, seq, this.#asked];
     const rows = yield* rowsOf(objects<BlockRow>(text, ...given));
     this.#found = rows.map((row) => blockOf(this.#run, row));
     this.#at = 0;
@@ -92,6 +94,9 @@ function blocksSql(isBeyond: ">" | "<", order: "ASC" | "DESC"): string {
 export const headColumns = "stamp, seq, last_stamp, count, min_seq, max_seq";
 const ascending = blocksSql(">", "ASC");
 const descending = blocksSql("<", "DESC");
+/** The same without a stretch, as most pages ask: half the time. */
+const descendingToOldest = `SELECT ${headColumns}, readings FROM blocks
+  WHERE ${ofStreamSeries} AND (stamp, seq) < ($4, $5) ORDER BY stamp DESC, seq DESC LIMIT $6`;
 /** Blocks that are read at first, and at most, at once. */
 const blocks_first = 3;
 const blocks_most = 32;

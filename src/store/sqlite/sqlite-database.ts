@@ -177,7 +177,9 @@ export class Runner {
 /** The rows of statements that were read lately, all of one state of the database: whatever is committed, all are forgotten. */
 class KeptRows {
   readonly #changes: () => number;
-  readonly #rows = new Map<string, unknown>();
+  /** By the text of the statement, and then by its parameters. */
+  readonly #rows = new Map<string, Map<string, unknown>>();
+  #count = 0;
   /** The state of the database that they are of. */
   #state: number | undefined;
   /** Outside of a snapshot each statement sees a state of its own, which nobody knows. */
@@ -198,21 +200,27 @@ class KeptRows {
   rowsOf({ text, parameters }: Statement, read: () => unknown): unknown {
     if (this.#snapshot === "none") return read();
     if (this.#snapshot === "begun") this.#look();
-    const name = `${parameters.join()} ${text}`;
-    let rows = this.#rows.get(name);
-    if (rows === undefined) {
-      rows = read();
-      if (this.#rows.size >= kept_max) this.#rows.clear();
-      this.#rows.set(name, rows);
-    }
+    const name = parameters.join();
+    const known = this.#rows.get(text)?.get(name);
+    if (known !== undefined) return known;
+    const rows = read();
+    if (this.#count >= kept_max) this.#forget();
+    this.#count += 1;
+    const ofText = this.#rows.get(text) ?? new Map<string, unknown>();
+    this.#rows.set(text, ofText.set(name, rows));
     return rows;
   }
 
   #look(): void {
     const state = this.#changes();
-    if (state !== this.#state) this.#rows.clear();
+    if (state !== this.#state) this.#forget();
     this.#state = state;
     this.#snapshot = "known";
+  }
+
+  #forget(): void {
+    this.#rows.clear();
+    this.#count = 0;
   }
 }
 

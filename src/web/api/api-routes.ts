@@ -18,7 +18,7 @@ import {
 } from "./encoded-answers.ts";
 import { type Endpoint, exclusive } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
-import { PageCache } from "./page-cache.ts";
+import { askedWith, PageCache } from "./page-cache.ts";
 import { QuickPages } from "./quick-pages.ts";
 import { type ApiVersion, newestVersion, versionsOf } from "./versions.ts";
 
@@ -51,10 +51,11 @@ export function apiApp({
     .use(access)
     .onRequest(({ authorization, budget, clock, request, server }) => {
       const now_ms = clock.now().unix_ms;
-      const known = pages.recall(request, { authorization, now_ms });
-      return (
-        known ?? quick.answer(request, { authorization, budget, server, now_ms, changes: store.changes() })
-      );
+      const headers = askedWith(request);
+      const known = pages.recall({ request, headers, now_ms }, authorization);
+      if (known !== undefined) return known;
+      const changes = store.changes();
+      return quick.answer({ request, headers, now_ms, changes }, { authorization, budget, server });
     })
     .use(documents(versions))
     .derive(() => ({ changes: store.changes() }))
@@ -79,7 +80,10 @@ export function apiApp({
               settingOf,
             });
             if ("read" in handled)
-              return pages.respond({ request, now_ms, token, accepted, changes }, { version, ...handled });
+              return pages.respond(
+                { request, headers: askedWith(request), now_ms, token, accepted, changes },
+                { version, ...handled },
+              );
             if (handled.next === undefined && isLong(handled.body)) return inPieces(handled.body, accepted);
             const content = new EncodedAnswer(handled);
             const success = successWith(content, { accepted, url: request.url, repeatable: false });

@@ -9,6 +9,8 @@ import type { Repeatable } from "./endpoint.ts";
 /** A request for a page that has passed every check. */
 export interface CachedRequest {
   readonly request: Request;
+  /** Its headers that answers depend on: `askedWith`. */
+  readonly headers: string;
   /** When it came, unix milliseconds. */
   readonly now_ms: number;
   readonly token: Token;
@@ -40,10 +42,10 @@ export class PageCache {
 
   /** The response, where the same request has the same answer still. */
   recall(
-    request: Request,
-    { authorization, now_ms }: { authorization: Authorization; now_ms: number },
+    { request, headers, now_ms }: Pick<CachedRequest, "request" | "headers" | "now_ms">,
+    authorization: Authorization,
   ): Response | undefined {
-    const answered = this.#answered.get(nameOf(request));
+    const answered = this.#answered.get(nameOf(request, headers));
     if (answered === undefined) return undefined;
     const { mark, success, token } = answered;
     if (answered.second !== secondOf(now_ms) || answered.changes !== this.#store.changes()) return undefined;
@@ -54,7 +56,7 @@ export class PageCache {
 
   /** The response to a request, from memory where the page is there. */
   async respond(
-    { request, now_ms, token, accepted, changes }: CachedRequest,
+    { request, headers, now_ms, token, accepted, changes }: CachedRequest,
     { version, read }: Repeatable & { readonly version: string },
   ): Promise<Response> {
     const found = await read((mark) => this.#pages.get(`${version} ${mark}`));
@@ -63,7 +65,7 @@ export class PageCache {
     if (!("kept" in found)) this.#keep(mark, page);
     const success = successWith(page, { accepted, url: request.url, repeatable: true });
     if (changes !== undefined) {
-      const name = nameOf(request);
+      const name = nameOf(request, headers);
       const weight = name.length + mark.length + answered_bytes;
       this.#answered.set(name, { changes, token, mark, success, second: secondOf(now_ms) }, weight);
     }
@@ -96,8 +98,13 @@ interface RememberedAnswer {
 }
 
 /** Everything of a request that its answer depends on, but what the client holds already; no header has a line break. */
-function nameOf({ method, url, headers }: Request): string {
-  return `${method} ${url}\n${headers.get("authorization")}\n${headers.get("accept")}\n${headers.get("accept-encoding")}`;
+function nameOf({ method, url }: Request, headers: string): string {
+  return `${method} ${url}\n${headers}`;
+}
+
+/** The headers of a request that its answer depends on, but what the client holds already. */
+export function askedWith({ headers }: Request): string {
+  return `${headers.get("authorization")}\n${headers.get("accept")}\n${headers.get("accept-encoding")}`;
 }
 
 function secondOf(now_ms: number): number {

@@ -205,5 +205,19 @@ export function pathIn(url: string): string {
 
 /** IP address of the client, for log lines and to count wrong tokens by. */
 export function addressOf(request: Request, server: Pick<Bun.Server<unknown>, "requestIP"> | null): string {
-  return server?.requestIP(request)?.address ?? "an unknown address";
+  return peerOf(request, server)?.address ?? "an unknown address";
 }
+
+/** The client's address and port: each asks the kernel, so a request asks once. */
+export function peerOf(
+  request: Request,
+  server: Pick<Bun.Server<unknown>, "requestIP"> | null,
+): Bun.SocketAddress | null {
+  const known = peers.get(request);
+  if (known !== undefined) return known;
+  const peer = server?.requestIP(request) ?? null;
+  peers.set(request, peer);
+  return peer;
+}
+
+const peers = new WeakMap<Request, Bun.SocketAddress | null>();

@@ -16,6 +16,7 @@ import {
   type MakeRefusalPage,
   makeRoutable,
   pathIn,
+  peerOf,
   type RefusalPage,
   type Refuse,
 } from "./elysia-app.ts";
@@ -197,7 +198,7 @@ function admission(
     if (own >= of_address_max) return refused(new HttpError("budget_spent", { retry_s: 1 }));
     underWayOf.set(network, own + 1);
     underWay += 1;
-    const over = connections.begin(server.requestIP(request)?.port);
+    const over = connections.begin(peerOf(request, server)?.port);
     try {
       const response = protect(await app.fetch(request));
       if (response.ok) outages.passed(method);

@@ -47,6 +47,14 @@ test("a page is a search of the descending key, in either direction and at any d
       expect(plan[0]).toMatch(/^SEARCH wirelesssensor_events USING PRIMARY KEY \(stream=\? AND stamp/);
     }
   }
+  // Without `after` blocks are found without the bounds of a stretch.
+  const newest = plansOf(
+    directory.path,
+    page(oneHome, new BlockLists(), { ...request, before_ms: start_ms + 5_000 * minute_ms }),
+  );
+  expect(newest.at(-1)).toEqual([
+    "SEARCH blocks USING INDEX sqlite_autoindex_blocks_1 (stream=? AND series=? AND home=? AND (stamp,seq)<(?,?))",
+  ]);
   const walk = oldestFirst(oneHome, { ...request, from_ms: start_ms });
   expect(plansOf(directory.path, walk)).toEqual([
     [

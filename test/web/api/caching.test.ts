@@ -176,9 +176,11 @@ describe("a repeated page", () => {
     for (const { headers } of [brief, brief, revoked, revoked])
       expect((await got(serving, "", headers)).status).toBe(200);
     serving.clock.advance(10);
-    expect((await got(serving, "", brief.headers)).status).toBe(401);
+    // Another page of the same address is, too.
+    for (const query of ["", "?limit=3"]) expect((await got(serving, query, brief.headers)).status).toBe(401);
     await serving.store.revokeToken(revoked.id);
-    expect((await got(serving, "", revoked.headers)).status).toBe(401);
+    for (const query of ["", "?limit=3"])
+      expect((await got(serving, query, revoked.headers)).status).toBe(401);
   });
 
   test("is refused to every token but those that may read it", async () => {
@@ -211,7 +213,7 @@ describe("a repeated page", () => {
       return ((await response.json()) as { event: number }[]).map(({ event }) => event);
     };
     await put(serving.store, hall);
-    expect((await got(serving, before)).status).toBe(404);
+    for (const query of [before, `${before}&limit=3`]) expect((await got(serving, query)).status).toBe(404);
     expect([await events(), await events()]).toEqual([provisional.events(), provisional.events()]);
     await put(serving.store, { ...hall, macaddress: other.address });
     expect(await events()).toEqual([9, 8, 7, 6, 70, 5, 4, 3, 2, 1, 0]);
