@@ -38,10 +38,14 @@ export interface Device {
   model: string | null;
   /** who makes it */
   vendor: string | null;
-  /** the device in a few words */
-  description: string | null;
   /** the driver of the gateway that heard it last */
   driver: string | null;
+  /** version of its firmware, as the device tells it */
+  firmware: string | null;
+  /** date of its firmware or of its making, as the device tells it */
+  datecode: string | null;
+  /** the device in a few words */
+  description: string | null;
   /** received: events (of devices that have none, readings) are what the device sent; translated: they are made of something else */
   events: "received" | "translated" | null;
   /** what events are made of, in the words of its protocol */
@@ -59,12 +63,46 @@ export interface Device {
   blind: number | null;
   /** how often it is heard although nothing happens (s); null where it is silent until it is used */
   cadence: number | null;
+  /** in what it tells its battery, before that becomes per cent or millivolts */
+  batteryunit: string | null;
   /** charge of its battery, as it was told last (%) */
   battery: number | null;
   /** voltage of its battery, as it was told last (mV) */
   batteryvoltage: number | null;
-  /** in what it tells its battery, before that becomes per cent or millivolts */
-  batteryunit: string | null;
+  /** what it was from when to when, newest first; the first is what it is now */
+  history: {
+    /** when this was first known */
+    start: number;
+    /** when it was known to be otherwise; null: it is so now */
+    stop: number | null;
+    /** model, as the device itself told it */
+    model: string | null;
+    /** version of its firmware, as the device tells it */
+    firmware: string | null;
+    /** date of its firmware or of its making, as the device tells it */
+    datecode: string | null;
+    /** the device in a few words */
+    description: string | null;
+    /** received: events (of devices that have none, readings) are what the device sent; translated: they are made of something else */
+    events: "received" | "translated" | null;
+    /** what events are made of, in the words of its protocol */
+    eventsfrom: string | null;
+    /** quantities that it is able to measure */
+    measures: {
+      /** name of the quantity */
+      quantity: string;
+      /** unit that it is recorded in; empty where it has none */
+      unit: string;
+    }[];
+    /** states that one would expect of it and that it never tells */
+    nevertells: string[];
+    /** for how long after an event it sees nothing (s) */
+    blind: number | null;
+    /** how often it is heard although nothing happens (s); null where it is silent until it is used */
+    cadence: number | null;
+    /** in what it tells its battery, before that becomes per cent or millivolts */
+    batteryunit: string | null;
+  }[];
 }
 
 /** The body of every refusal. */

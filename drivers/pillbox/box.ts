@@ -104,6 +104,7 @@ export class Box {
       throw new Unanswered(`pill box ${this.mac}: the bridge ${why}`, "pair it with the bridge again");
     }
     const { status } = reply;
+    this.#host.describe(boxDevice(this.mac), { ...boxFacts, firmware: status.firmware });
     this.#host.heard({
       device: boxDevice(this.mac),
       heard_ms: moment.unix_ms,

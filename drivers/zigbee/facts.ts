@@ -15,6 +15,8 @@ export function factsOf(device: Models.Device, translator: Translator, model?: S
   const measures = measuresOf(properties);
   const blind_s = blindAfter_s[(device.modelID ?? "").trim()];
   const battery = batteryOf(properties, model);
+  const firmware = plain(device.softwareBuildID) ?? numbered(device.applicationVersion);
+  const datecode = plain(device.dateCode);
   return {
     ...(description === undefined ? {} : { description }),
     // A zone status is recorded as it comes, whatever else the device has.
@@ -27,7 +29,20 @@ export function factsOf(device: Models.Device, translator: Translator, model?: S
     ...(never.length === 0 ? {} : { never: [...never] }),
     ...(blind_s === undefined ? {} : { blind_s }),
     ...(battery === undefined ? {} : { battery }),
+    ...(firmware === undefined ? {} : { firmware }),
+    ...(datecode === undefined ? {} : { datecode }),
   };
+}
+
+/** Some makes fill their texts with zeros or blanks. */
+function plain(text: string | undefined): string | undefined {
+  const trimmed = (text ?? "").replace(/[\0\s]+$/, "").trim();
+  return trimmed === "" ? undefined : trimmed;
+}
+
+/** The application version of the Basic cluster (attribute 1), of a device that has no text for it. */
+function numbered(version: number | undefined): string | undefined {
+  return version === undefined || version === 0 ? undefined : String(version);
 }
 
 /** Its quantities, and that it has buttons; its settings, and how it is itself, are left out. */

@@ -18,6 +18,10 @@ import { isSilent, type ZoneReport, zoneEndpoint, zoneReport, zoneTypeOf } from 
 /** A device that did not take its settings when it joined is asked again when it next speaks, so often for each start. */
 const configure_tries_max = 3;
 
+/** A device that announces itself is asked for its firmware this often at most: one with an empty battery announces itself all the time. */
+const ask_interval_ms = 6 * 3_600_000;
+const basicCluster = 0x0000;
+
 interface Sensor {
   readonly device: Device;
   readonly ieee: string;
@@ -26,6 +30,8 @@ interface Sensor {
   tail: Promise<void>;
   configure_tries: number;
   configuring: boolean;
+  /** When it was last asked for its firmware, monotonic. */
+  asked_ms: number;
   readonly happenings: Happenings;
 }
 
@@ -68,6 +74,8 @@ export class Sensors {
       this.#host.dropped("zigbee messages of devices that are not known to be those of their address");
       return;
     }
+    // zigbee-herdsman has taken what it told of itself into the device.
+    if (message.cluster === "genBasic") this.#describe(device);
     const zone = zoneReport(message);
     const sensor = this.#known.get(device.ieeeAddr);
     if (sensor !== undefined && device.meta["configured"] !== true) void this.configure(device);
@@ -92,7 +100,32 @@ export class Sensors {
 
   /** Tells the translator of a device of a step that it took. */
   took(device: Models.Device, step: "deviceAnnounce" | "deviceNetworkAddressChanged"): void {
-    this.#step(this.#known.get(device.ieeeAddr), step);
+    const sensor = this.#known.get(device.ieeeAddr);
+    this.#step(sensor, step);
+    if (step === "deviceAnnounce" && sensor !== undefined) void this.#askFirmware(sensor, device);
+  }
+
+  /** A device announces itself after a start, which may be one with other firmware. */
+  async #askFirmware(sensor: Sensor, device: Models.Device): Promise<void> {
+    const now_ms = this.#host.clock.now().monotonic_ms;
+    const endpoint = device.endpoints.find(({ inputClusters }) => inputClusters.includes(basicCluster));
+    if (endpoint === undefined || now_ms - sensor.asked_ms < ask_interval_ms) return;
+    sensor.asked_ms = now_ms;
+    try {
+      await endpoint.read("genBasic", ["dateCode", "swBuildId"], { sendPolicy: "immediate" });
+      this.#describe(device);
+    } catch (thrown) {
+      this.#host.log.debug(`${device.ieeeAddr} does not tell its firmware: ${messageOf(thrown)}`);
+    }
+  }
+
+  /** Tells the facts of a device. What joins under its address tells of itself before anybody has compared the two: that is left out. */
+  #describe(device: Models.Device): void {
+    const sensor = this.#known.get(device.ieeeAddr);
+    if (sensor === undefined || this.#pretenders.has(device.ieeeAddr) || !hasBeenInterviewed(device)) return;
+    const { translator } = sensor;
+    if (this.#host.identify({ device: describe(device, translator) }, { note: false }) === "conflict") return;
+    this.#host.describe(sensor.device, factsOf(device, translator, sensorModel(modelOf(device))));
   }
 
   /** Finds out what a device is; undefined when it is no sensor, or has not told yet. */
@@ -206,6 +239,7 @@ export class Sensors {
           tail: Promise.resolve(),
           configure_tries: 0,
           configuring: false,
+          asked_ms: Number.NEGATIVE_INFINITY,
           happenings: new Happenings(),
         }
       : undefined;
@@ -216,7 +250,7 @@ export class Sensors {
       this.#host.identify({ device: sensor.device }, { note: false }) === "conflict"
     )
       this.#pretenders.set(device.ieeeAddr, { device: sensor.device, networkAddress: device.networkAddress });
-    else if (sensor !== undefined) this.#host.describe(sensor.device, factsOf(device, translator, model));
+    else this.#describe(device);
     this.#step(sensor, "start");
     return sensor;
   }

@@ -1,4 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
+import { PastDevice } from "../../src/domain/device-facts.ts";
 import { isUnixTime } from "../../src/domain/records/record-field.ts";
 import { recordTable, recordTypes } from "../../src/domain/records/record-table.ts";
 import { seriesNames, seriesOf } from "../../src/domain/series.ts";
@@ -21,7 +22,8 @@ export const servedSeries = seriesNames.map((name) => {
   return { name, kind, path, title, stampMeaning, schemas, meanings, times: timesOf(schemas) };
 });
 
-/** Times of each record, by its name. */
-export const recordTimes = recordTypes.map(
-  (type) => [type, timesOf(recordTable[type].schema.properties)] as const,
-);
+/** Times of each record, and of what a device was before, by its name. */
+export const recordTimes = [
+  ...recordTypes.map((type) => [type, timesOf(recordTable[type].schema.properties)] as const),
+  ["device_history", timesOf(PastDevice.properties)] as const,
+];

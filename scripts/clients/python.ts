@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { coverageReasons } from "../../src/domain/coverage-record.ts";
-import { DeviceRecord } from "../../src/domain/device-facts.ts";
+import { DeviceRecord, PastDevice } from "../../src/domain/device-facts.ts";
 import { kindNames } from "../../src/domain/kinds.ts";
 import { Item, ItemType } from "../../src/domain/records/item.ts";
 import { isUnixTime } from "../../src/domain/records/record-field.ts";
@@ -38,7 +38,12 @@ function tables(): string {
     ...servedSeries.flatMap(seriesLines),
     ...typed("Item", "An item of the inventory.", Item.properties),
     ...typed("ItemType", "An element of the list of item types.", ItemType.properties),
-    ...measures(),
+    ...typed("DeviceMeasure", "A quantity that a device is able to measure.", DeviceMeasure.properties),
+    ...typed(
+      "PastDevice",
+      "What a device was in a time, and how its readings were made.",
+      PastDevice.properties,
+    ),
     ...typed("Device", "The device of an item, and how its readings are made.", DeviceRecord.properties),
     "",
     "",
@@ -106,10 +111,7 @@ function seriesLines({
   ];
 }
 
-function measures(): string[] {
-  const schema = DeviceRecord.properties.measures.items;
-  return typed("DeviceMeasure", "A quantity that a device is able to measure.", schema.properties);
-}
+const DeviceMeasure = DeviceRecord.properties.measures.items;
 
 function typed(name: string, docstring: string, properties: Readonly<Record<string, TSchema>>): string[] {
   return ["", "", `class ${name}(TypedDict):`, `    """${docstring}"""`, "", ...fieldLines(properties)];
@@ -131,7 +133,7 @@ function typeOf(schema: TSchema): string {
   if (known.length > 1) return literal(known.map((one) => one["const"]));
   if (schema["const"] !== undefined) return literal([schema["const"]]);
   if (schema["type"] === "array") return `List[${typeOf(schema["items"])}]`;
-  if (schema["type"] === "object") return "DeviceMeasure";
+  if (schema["type"] === "object") return schema === PastDevice ? "PastDevice" : "DeviceMeasure";
   const type = typeNames[String(schema["type"])];
   if (type === undefined) throw new Error(`no Python type for ${JSON.stringify(schema)}`);
   return type;

@@ -226,6 +226,7 @@ function fleetFor(store: CentralStore, clock: Clock): Fleet {
     homes: (of) => reader.read(of),
     dailyArrivals: (...given) => store.dailyArrivals(...given),
     coverageIn: (...given) => store.coverageIn(...given),
+    firmware: (...given) => store.firmware(...given),
   };
 }
 

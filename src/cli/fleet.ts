@@ -3,6 +3,7 @@ import { day_ms } from "../base/time.ts";
 import { fleetOf } from "../central/fleet/fleet.ts";
 import { stoppedReleases } from "../central/fleet/stopped-releases.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
+import type { FirmwareOfModel } from "../store/central/central-store.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { addCentralOptions, type StoreOptions } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
@@ -15,6 +16,8 @@ export function define(command: Command, context: CommandContext): void {
     examples: {
       "lintel fleet --data /var/lib/lintel-central": "homes that need somebody, and why",
       "lintel fleet --database postgres://localhost/lintel --json": "for a monitor",
+      "lintel fleet --firmware --data /var/lib/lintel-central":
+        "which firmware the devices of each model have",
     },
     notes: [
       "A home is listed once it has a token to upload with. What it needs also stands in the alerts of its subjects.",
@@ -23,21 +26,52 @@ export function define(command: Command, context: CommandContext): void {
   });
   addCentralOptions(command)
     .option("--all", "list homes that need nothing too")
+    .option(
+      "--firmware",
+      "list the firmware of devices by model instead, models with different firmware first",
+    )
     .option("--json", "print every home as a JSON array, as GET /sync/v1/fleet answers it")
     .action((options: FleetOptions) => fleet(options, context));
 }
 
 interface FleetOptions extends StoreOptions {
   readonly all?: boolean;
+  readonly firmware?: boolean;
 }
 
 async function fleet(options: FleetOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
+  if (options.firmware) return printFirmware(options, context);
   const now_ms = clock.now().unix_ms;
   const homes = await withCentralStore(options, context, (store) => fleetOf(store, now_ms));
   if (options.json) terminal.printJson(homes);
   else printFleet(homes, { terminal: folding(terminal), now_ms, all: options.all === true });
 }
+
+async function printFirmware(options: FleetOptions, context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const models = await withCentralStore(options, context, (store) => store.firmware());
+  if (options.json) return terminal.printJson(models);
+  if (models.length === 0) return terminal.say("No device tells its firmware.");
+  const rows = models.flatMap(({ model, versions }) => versions.map((version) => ({ model, ...version })));
+  printTable(terminal, firmwareColumns, rows);
+  const mixed = models.filter(({ versions }) => versions.length > 1).length;
+  terminal.print(`\n${mixed} of ${models.length} models ${mixed === 1 ? "has" : "have"} different firmware`);
+}
+
+const firmwareColumns: TableColumns<{ model: string } & FirmwareOfModel["versions"][number]> = {
+  model: ({ model }) => model || "unknown",
+  firmware: ({ firmware }) => firmware,
+  "date code": ({ datecode }) => datecode ?? undefined,
+  devices: ({ devices }) => devices,
+  homes: ({ homes }) => {
+    const more = homes.length - homes_named;
+    return `${homes.slice(0, homes_named).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  },
+};
+
+/** Homes that a line names. */
+const homes_named = 10;
 
 function printFleet(
   homes: readonly FleetHome[],
@@ -82,7 +116,7 @@ function printFleet(
   const reported = homes.map(({ homeid, update }) => ({ home: homeid, refusals: update?.refusals ?? [] }));
   for (const { version, homes: back, why } of stoppedReleases(reported))
     print(
-      `${version} is stopped, and no further box tries it: homes ${back.slice(0, stopped_homes_max).join(", ")} went back from it (${why}). Publish a newer release that mends this`,
+      `${version} is stopped, and no further box tries it: homes ${back.slice(0, homes_named).join(", ")} went back from it (${why}). Publish a newer release that mends this`,
     );
   const well = homes.length - needing.length;
   const hidden = all || well === 0 ? "" : colours.dim(" (--all lists them)");
@@ -91,9 +125,6 @@ function printFleet(
 
 /** A release that was refused longer ago is old news; --json has it. */
 const refusal_shown_ms = 14 * day_ms;
-
-/** Homes that a line about a stopped release names. */
-const stopped_homes_max = 10;
 
 /** Can be done without, the first first. */
 const least = [

@@ -78,7 +78,7 @@ const columns: TableColumns<ItemOverview> = {
   subtype: subtypeOf,
   address: ({ record }) => record.macaddress ?? undefined,
   model: ({ record }) => record.modelname ?? undefined,
-  device: ({ facts }) => facts?.description,
+  device: ({ history }) => history?.[0]?.facts.description,
   status: ({ record }) => record.statusname ?? undefined,
   "last event": (item) => {
     const newest = newest_ms(item);

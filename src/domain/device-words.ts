@@ -181,8 +181,46 @@ export function methodsLines(device: DeviceRecord): { readonly title: string; re
     "Sees nothing": blind === null ? undefined : `for ${lengthText(blind)} after an event`,
     "Is heard": cadence === null ? "when it is used" : `at least every ${lengthText(cadence)}`,
     Battery: batteryText(device),
+    Firmware: firmwareText(device),
   };
-  return Object.entries(lines).flatMap(([title, value]) => (value === undefined ? [] : [{ title, value }]));
+  const now = Object.entries(lines).flatMap(([title, value]) =>
+    value === undefined ? [] : [{ title, value }],
+  );
+  return [...now, ...device.history.flatMap((after, place) => pastLine(device.history[place + 1], after))];
+}
+
+type PastDevice = DeviceRecord["history"][number];
+
+/** A line about a time before: the facts that differed from those after it. */
+function pastLine(past: PastDevice | undefined, after: PastDevice): { title: string; value: string }[] {
+  if (past === undefined) return [];
+  const { start, stop, ...before } = past;
+  const names = Object.keys(before) as (keyof typeof before)[];
+  const texts = names.flatMap((name) => {
+    if (Bun.deepEquals(before[name], after[name])) return [];
+    const value = before[name];
+    const text = Array.isArray(value)
+      ? value.map((one) => (typeof one === "string" ? one : one.quantity)).join(", ")
+      : value;
+    return [`${pastTitles[name] ?? name} ${text === null || text === "" ? "unknown" : text}`];
+  });
+  const day = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 10);
+  return [{ title: `${day(start)} to ${day(stop ?? start)}`, value: texts.join("; ") }];
+}
+
+const pastTitles: Readonly<Partial<Record<keyof PastDevice, string>>> = {
+  datecode: "date code",
+  eventsfrom: "made of",
+  measures: "measured",
+  nevertells: "never told",
+  batteryunit: "battery in",
+};
+
+function firmwareText({ firmware, datecode }: DeviceRecord): string | undefined {
+  return some([
+    ...(firmware === null ? [] : [firmware]),
+    ...(datecode === null ? [] : [`date code ${datecode}`]),
+  ]);
 }
 
 /** The radio or wire of a driver, in the words of who set it up. */

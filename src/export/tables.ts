@@ -1,5 +1,5 @@
 import { type TObject, Type } from "@sinclair/typebox";
-import { DeviceRecord } from "../domain/device-facts.ts";
+import { DeviceRecord, PastDevice } from "../domain/device-facts.ts";
 import { kindNames } from "../domain/kinds.ts";
 import { usualQuantities, usualUnits } from "../domain/quantities.ts";
 import { type Item, ItemType } from "../domain/records/item.ts";
@@ -106,28 +106,45 @@ async function* pathsOf(answers: InterfaceReader, list: RecordList): AsyncGenera
     yield owners.map((record) => (list.paths[0] ?? "").replace("{id}", String(record[owner.field])));
 }
 
-/** The name of the file of devices, without ending. */
-export const deviceList = "devices";
+/** Names of the files of devices, without ending. */
+export const deviceLists = ["devices", "device_history"] as const;
+
+/** The devices of items; undefined where the interface tells none. */
+export async function devicesOf(
+  answers: InterfaceReader,
+  items: readonly NamedItem[],
+): Promise<readonly ToldDevice[] | undefined> {
+  const told: ToldDevice[] = [];
+  for (const item of items) {
+    const device = isRecording(item) ? await deviceOf(answers, item) : undefined;
+    if (device !== undefined) told.push({ item, device });
+  }
+  return told.length === 0 && items.length > 0 ? undefined : told;
+}
+
+interface ToldDevice {
+  readonly item: NamedItem;
+  readonly device: DeviceRecord;
+}
 
 /**
- * Writes the device of each item into one file, anew each time: how the readings beside it were made.
+ * Writes a file of devices, anew each time: how the readings beside it are made, or were made before.
  *
  * @param options.path without ending
- * @returns how many there are; undefined, and no file, where the interface does not tell devices
+ * @returns how many rows there are
  */
 export async function writeDevices(
-  options: FileForm & { answers: InterfaceReader; items: readonly NamedItem[]; path: string },
+  options: FileForm & { list: (typeof deviceLists)[number]; devices: readonly ToldDevice[]; path: string },
 ): Promise<number | undefined> {
-  const { answers, items, format, stamp, pseudonyms } = options;
+  const { list, devices, format, stamp, pseudonyms } = options;
+  const { columns, rowsOf } = deviceTables[list];
   async function* rows() {
-    if (items.length === 0) yield [];
-    for (const item of items) {
-      const device = isRecording(item) ? await deviceOf(answers, item) : undefined;
-      if (device !== undefined) yield [[item.itemname, item.typename, ...cellsOf(device)]];
-    }
+    yield devices.flatMap(({ item: { itemname, typename }, device }) =>
+      rowsOf(device).map((row) => [itemname, typename, ...row]),
+    );
   }
   const path = fileOf(options.path, format);
-  return writeTable({ path, format, columns: deviceColumns, stamp, pseudonyms }, rows());
+  return writeTable({ path, format, columns, stamp, pseudonyms }, rows());
 }
 
 type NamedItem = Pick<Item, "itemname" | "typename">;
@@ -143,30 +160,46 @@ export async function deviceOf(
 }
 
 const lists = ["measures", "nevertells"] as const;
-const single = Type.Omit(DeviceRecord, lists);
+const now = Type.Omit(DeviceRecord, [...lists, "history"]);
+const past = Type.Omit(PastDevice, lists);
 
-/** The values of a device, its lists as text behind the others. */
-function cellsOf(device: DeviceRecord): FileCell[] {
-  const measures = device.measures.map(({ quantity, unit }) => `${quantity} ${unit}`.trimEnd());
-  return [...rowOf(single, device), measures.join(", "), device.nevertells.join(", ")];
+/** Lists of a device as text. */
+function listCells({ measures, nevertells }: Pick<DeviceRecord, (typeof lists)[number]>): FileCell[] {
+  return [
+    measures.map(({ quantity, unit }) => `${quantity} ${unit}`.trimEnd()).join(", "),
+    nevertells.join(", "),
+  ];
 }
 
-const listed = (name: (typeof lists)[number]) =>
-  column(name, "text", DeviceRecord.properties[name].description ?? "");
-/** Quantities with their units, as `cellsOf` writes them. */
+/** Quantities with their units, as `listCells` writes them. */
 const isUsual = (text: string) =>
   text.split(", ").every((one) => {
     const [quantity = "", ...unit] = one.split(" ");
     return one === "" || (usualQuantities.test(quantity) && usualUnits.test(unit.join(" ")));
   });
-/** Columns of the file of devices. */
-export const deviceColumns: readonly FileColumn[] = [
+
+const listed = (name: (typeof lists)[number]) =>
+  column(name, "text", DeviceRecord.properties[name].description ?? "");
+const deviceColumns = (schema: TObject): readonly FileColumn[] => [
   { ...column("itemname", "text", "the item"), identifies: "itemname" },
   column("typename", "text", "its type, as paths of the interface have it"),
-  ...columnsOfSchema(single),
+  ...columnsOfSchema(schema),
   { ...listed("measures"), identifies: { isKnown: isUsual } },
   listed("nevertells"),
 ];
+
+const deviceTables = {
+  devices: {
+    title: "Each device, and how its readings are made",
+    columns: deviceColumns(now),
+    rowsOf: (device: DeviceRecord) => [[...rowOf(now, device), ...listCells(device)]],
+  },
+  device_history: {
+    title: "What each device was from when to when: its firmware, and how its readings were made",
+    columns: deviceColumns(past),
+    rowsOf: ({ history }: DeviceRecord) => history.map((one) => [...rowOf(past, one), ...listCells(one)]),
+  },
+} satisfies Record<(typeof deviceLists)[number], unknown>;
 
 /** A table of a download: a file of that name. */
 export interface PackageTable {
@@ -196,7 +229,11 @@ const otherTables: readonly PackageTable[] = [
     title: "What is missing of each item on each day of the calendar at its home",
     columns: missingnessColumns,
   },
-  { name: deviceList, title: "Each device, and how its readings are made", columns: deviceColumns },
+  ...deviceLists.map((name) => ({
+    name,
+    title: deviceTables[name].title,
+    columns: deviceTables[name].columns,
+  })),
   ...recordLists.map(({ name, schema, title }) => ({ name, title, columns: columnsOfSchema(schema) })),
 ];
 

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { stamp_end_ms } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import { day_ms } from "../base/time.ts";
-import { DeviceFacts } from "../domain/device-facts.ts";
+import { FactsHistory } from "../domain/device-facts.ts";
 import { kindNames } from "../domain/kinds.ts";
 import { gapReasons } from "../domain/reading.ts";
 import { seriesNames } from "../domain/series.ts";
@@ -96,7 +96,7 @@ const HealthState = Type.Object(
     battery_percent: Type.Optional(Type.Number()),
     battery_mv: Type.Optional(Type.Number()),
     linkquality: Type.Optional(Type.Number()),
-    facts: Type.Optional(DeviceFacts),
+    history: Type.Optional(FactsHistory),
   },
   closed,
 );

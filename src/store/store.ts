@@ -1,6 +1,6 @@
 import { OperatorError } from "../base/errors.ts";
 import type { CoverageReason, CoverageState } from "../domain/coverage-record.ts";
-import type { DeviceFacts } from "../domain/device-facts.ts";
+import type { DatedFacts } from "../domain/device-facts.ts";
 import type { Kind } from "../domain/kinds.ts";
 import type { ReadingNumber } from "../domain/reading.ts";
 import type { Item, ItemType } from "../domain/records/item.ts";
@@ -345,8 +345,8 @@ export interface ItemOverview {
   readonly linkquality?: number;
   /** The driver that heard it last. */
   readonly listener?: string;
-  /** As its driver told them last. */
-  readonly facts?: DeviceFacts;
+  /** Facts that its driver has told over time, newest first. */
+  readonly history?: readonly DatedFacts[];
   /** How often it is heard although nothing happens, milliseconds; absent where it is silent until it is used. */
   readonly expected_ms?: number;
   /** Its driver has listened for more than one and a half times that long since it was heard, and no other device took its place. */

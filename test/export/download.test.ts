@@ -100,8 +100,12 @@ describe("a download", () => {
     expect(devices.map(({ itemname }) => itemname)).toEqual(recording.map(({ itemname }) => itemname));
     expect(done.files["devices"]).toEqual({ rows: devices.length, written: true });
     for (const { itemname, typename, ...device } of devices) {
-      const told = await (await serving.ask(`/items/${typename}/${itemname}/device`)).json();
+      const { history, ...told } = await (await serving.ask(`/items/${typename}/${itemname}/device`)).json();
       expect(device).toEqual({ ...told, measures: "", nevertells: "" });
+      const past = (await lines(directory, "device_history")).map((line) => JSON.parse(line));
+      expect(past.filter((one) => one.itemname === itemname).map(({ firmware }) => firmware)).toEqual(
+        history.map(({ firmware }: { firmware: string }) => firmware),
+      );
     }
   });
 

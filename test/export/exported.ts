@@ -78,6 +78,12 @@ export class ExportedPackages {
       device: sensor(0),
       heard_ms: start_ms + hour * 3_600_000,
       listener: "radio",
+      facts: {
+        model: "3041-A",
+        firmware: `${hour}.1`,
+        blind_s: 60,
+        measures: [{ quantity: "temperature", unit: "°C" }],
+      },
     }));
     await store.append([...oneOfEach(start_ms), event(sensor(0), start_ms, 1)], { listening, states });
     await store.close();

@@ -96,7 +96,8 @@ beforeAll(async () => {
       nextpanicstop: 1_700_000_200,
     }),
   ]);
-  const facts = { description: "wall motion sensor" };
+  const told = { model: mark("devicemodel"), firmware: mark("devicefirmware"), datecode: mark("datecode") };
+  const facts = { description: "wall motion sensor", ...told };
   const states = [{ device: sensor(0), heard_ms: now_ms - 50_000, listener: "radio", facts }];
   await serving.store.append([], { states });
   directory = await mkdtemp(join(tmpdir(), "lintel-identifiers-"));

@@ -94,6 +94,31 @@ test("tells what it is and how its events are made, to readers and at the gatewa
   expect(shown.out).toContain("as received: IAS zone status");
 });
 
+test("starts with other firmware, and is told from then on with it, and with what it was before", async () => {
+  const told = await stick.tell({ do: "update", ieee, firmware: "2.0.0", datecode: "20240501" });
+  expect(told).toEqual({ ok: true, heard: true });
+  const device = await eventually(async () => {
+    const found = await gateway.records<{ firmware: string; history: Past[] }>(
+      `/items/wirelesssensors/${name}/device`,
+      token,
+    );
+    return found.firmware === "2.0.0" ? found : undefined;
+  }, "the firmware");
+  const [now, before] = device.history;
+  expect(device.history).toMatchObject([
+    { model: "3041", firmware: "2.0.0", datecode: "20240501", stop: null },
+    { model: "3041", firmware: "1.2.4", datecode: "20190123", stop: now?.start ?? 0 },
+  ]);
+  expect(before?.start).toBeLessThanOrEqual(now?.start ?? 0);
+  const shown = await site.lintel("items", "show", name, "--data", site.data);
+  expect(shown.out).toMatch(/^Firmware +2\.0\.0, date code 20240501$/m);
+  expect(shown.out).toMatch(/ to .+ firmware 1\.2\.4; date code 20190123$/m);
+});
+
+interface Past {
+  readonly start: number;
+}
+
 test("loses nothing that was served to kill -9, and is heard again without pairing", async () => {
   let sent = 0x100;
   for (const served of [7, 43]) {

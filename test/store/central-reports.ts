@@ -114,9 +114,11 @@ export function reportsAgree(make: MakeCentral): void {
     const tell = (gateway: SimulatedGateway, hours: number, facts?: DeviceFacts) => {
       const heard_ms = start_ms + hours * hour_ms;
       const state = { device: 0, first_ms: start_ms, heard_ms, listener: "zigbee" };
-      const states = [facts === undefined ? state : { ...state, facts }];
+      const states = [facts === undefined ? state : { ...state, history: [{ from_ms: heard_ms, facts }] }];
       return store.noteReport(gateway.report({ devices: [sensor(1)], states }), gateway.sender);
     };
+    const latest = async (key: number, homes?: number[]) =>
+      (await store.itemState(key, homes))?.history?.[0]?.facts;
     const keyOf = async (home: number) => {
       const [item] = await store.itemsIn(home);
       return (await store.item("wirelesssensors", item?.itemname ?? "", [home]))?.key ?? 0;
@@ -127,14 +129,69 @@ export function reportsAgree(make: MakeCentral): void {
     await tell(first, 2);
     // What was told before says nothing of now.
     await tell(first, 0, { description: "of before" });
-    expect((await store.itemState(await keyOf(1)))?.facts).toEqual(known);
-    expect((await store.itemState(await keyOf(2)))?.facts).toEqual({ description: "of another home" });
-    expect((await store.itemState(await keyOf(2), [1]))?.facts).toBeUndefined();
+    expect(await latest(await keyOf(1))).toEqual(known);
+    expect(await latest(await keyOf(2))).toEqual({ description: "of another home" });
+    expect(await latest(await keyOf(2), [1])).toBeUndefined();
+    // A box that was restored tells nothing of before: central keeps it.
     await tell(first, 3, { description: "motion sensor", blind_s: 60 });
-    expect((await store.itemState(await keyOf(1), [1]))?.facts).toEqual({
-      description: "motion sensor",
-      blind_s: 60,
-    });
+    expect((await store.itemState(await keyOf(1), [1]))?.history).toEqual([
+      { from_ms: start_ms + 3 * hour_ms, facts: { description: "motion sensor", blind_s: 60 } },
+      { from_ms: start_ms + hour_ms, facts: known },
+    ]);
+  });
+
+  test("tell which firmware the devices of each model have, in the homes that are asked for", async () => {
+    await using made = await make();
+    const { store } = made;
+    const tell = async (home: number, models: readonly DeviceFacts[]) => {
+      const gateway = new SimulatedGateway(home, `home ${home}`);
+      const devices = models.map((_, place) => sensor(home * 10 + place));
+      const states = models.map((facts, device) => ({
+        ...{ device, first_ms: start_ms, heard_ms: start_ms, listener: "zigbee" },
+        history: [
+          { from_ms: start_ms, facts },
+          {
+            from_ms: start_ms - hour_ms,
+            facts: facts.firmware === undefined ? facts : { ...facts, firmware: "0.1" },
+          },
+        ],
+      }));
+      await store.noteReport(gateway.report({ devices, states }), gateway.sender);
+    };
+    const [wall, door] = [{ model: "3041" }, { description: "door sensor" }];
+    await tell(1, [
+      { ...wall, firmware: "1.2.4", datecode: "20190123" },
+      { ...wall, firmware: "1.2.4", datecode: "20190123" },
+      { ...door, firmware: "7" },
+      door,
+    ]);
+    await tell(2, [
+      { ...wall, firmware: "1.2.4", datecode: "20190123" },
+      { ...wall, firmware: "2.0.0" },
+    ]);
+    const doors = {
+      model: "door sensor",
+      versions: [{ firmware: "7", datecode: null, devices: 1, homes: [1] }],
+    };
+    const [older, newer] = [
+      { firmware: "1.2.4", datecode: "20190123" },
+      { firmware: "2.0.0", datecode: null },
+    ];
+    expect(await store.firmware()).toEqual([
+      {
+        model: "3041",
+        versions: [
+          { ...older, devices: 3, homes: [1, 2] },
+          { ...newer, devices: 1, homes: [2] },
+        ],
+      },
+      doors,
+    ]);
+    expect(await store.firmware([1])).toEqual([
+      { model: "3041", versions: [{ ...older, devices: 2, homes: [1] }] },
+      doors,
+    ]);
+    expect(await store.firmware([])).toEqual([]);
   });
 
   test("move the watermark of notes only where none is left out", async () => {

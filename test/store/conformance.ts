@@ -83,8 +83,9 @@ function readings(make: MakeStore): void {
   test("without any, what was learned of devices alone is kept and no number is used", async () => {
     await using made = await make();
     const { store } = made;
-    const told = { listener: "zigbee", facts: { description: "motion sensor", blind_s: 60 } };
-    const state = { device: sensor(1), heard_ms: start_ms, battery_percent: 80, linkquality: 120, ...told };
+    const facts = { description: "motion sensor", blind_s: 60 };
+    const told = { listener: "zigbee", battery_percent: 80 };
+    const state = { device: sensor(1), heard_ms: start_ms, linkquality: 120, facts, ...told };
     expect(await store.append([], { states: [state] })).toMatchObject({ first_seq: 1, last_seq: 0 });
     await store.append([], {
       states: [{ device: sensor(1), heard_ms: start_ms + 5, battery_mv: 2900 }],
@@ -92,7 +93,8 @@ function readings(make: MakeStore): void {
     expect((await store.overview()).items).toMatchObject([
       { heard_ms: start_ms + 5, battery_percent: 80, battery_mv: 2900, linkquality: 120, series: [] },
     ]);
-    expect(await store.itemState(1)).toMatchObject({ ...told, battery_percent: 80, battery_mv: 2900 });
+    const history = [{ from_ms: start_ms, facts }];
+    expect(await store.itemState(1)).toMatchObject({ ...told, battery_mv: 2900, history });
     expect(await store.itemState(2)).toBeUndefined();
   });
 }

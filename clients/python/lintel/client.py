@@ -62,8 +62,10 @@ class Lintel:
         return cast(Item, timed(record, record_times["items"]))
 
     def device(self, kind: Kind, itemname: str) -> Device:
-        """The device of an item, and how its readings are made; the kind is one that records something."""
-        return cast(Device, self._transport.get(f"{self._base}/items/{kind}/{quote(itemname, safe='')}/device").body)
+        """The device of an item, what it was before, and how its readings are made; the kind is one that records something."""
+        record = self._transport.get(f"{self._base}/items/{kind}/{quote(itemname, safe='')}/device").body
+        history = [timed(past, record_times["device_history"]) for past in record.get("history", [])]
+        return cast(Device, {**record, "history": history})
 
     def records(self, name: RecordName) -> Iterator[dict[str, Any]]:
         """The records of a list: subjects, homes, projects, studies or issues."""

@@ -294,17 +294,21 @@ class DeviceMeasure(TypedDict):
     unit: str
 
 
-class Device(TypedDict):
-    """The device of an item, and how its readings are made."""
+class PastDevice(TypedDict):
+    """What a device was in a time, and how its readings were made."""
 
-    #: model, as the inventory has it or the device tells it
+    #: when this was first known
+    start: datetime
+    #: when it was known to be otherwise; null: it is so now
+    stop: Optional[datetime]
+    #: model, as the device itself told it
     model: Optional[str]
-    #: who makes it
-    vendor: Optional[str]
+    #: version of its firmware, as the device tells it
+    firmware: Optional[str]
+    #: date of its firmware or of its making, as the device tells it
+    datecode: Optional[str]
     #: the device in a few words
     description: Optional[str]
-    #: the driver of the gateway that heard it last
-    driver: Optional[str]
     #: received: events (of devices that have none, readings) are what the device sent; translated: they are made of something else
     events: Optional[Literal["received", "translated"]]
     #: what events are made of, in the words of its protocol
@@ -317,12 +321,45 @@ class Device(TypedDict):
     blind: Optional[float]
     #: how often it is heard although nothing happens (s); null where it is silent until it is used
     cadence: Optional[float]
+    #: in what it tells its battery, before that becomes per cent or millivolts
+    batteryunit: Optional[str]
+
+
+class Device(TypedDict):
+    """The device of an item, and how its readings are made."""
+
+    #: model, as the inventory has it or the device tells it
+    model: Optional[str]
+    #: who makes it
+    vendor: Optional[str]
+    #: the driver of the gateway that heard it last
+    driver: Optional[str]
+    #: version of its firmware, as the device tells it
+    firmware: Optional[str]
+    #: date of its firmware or of its making, as the device tells it
+    datecode: Optional[str]
+    #: the device in a few words
+    description: Optional[str]
+    #: received: events (of devices that have none, readings) are what the device sent; translated: they are made of something else
+    events: Optional[Literal["received", "translated"]]
+    #: what events are made of, in the words of its protocol
+    eventsfrom: Optional[str]
+    #: quantities that it is able to measure
+    measures: List[DeviceMeasure]
+    #: states that one would expect of it and that it never tells
+    nevertells: List[str]
+    #: for how long after an event it sees nothing (s)
+    blind: Optional[float]
+    #: how often it is heard although nothing happens (s); null where it is silent until it is used
+    cadence: Optional[float]
+    #: in what it tells its battery, before that becomes per cent or millivolts
+    batteryunit: Optional[str]
     #: charge of its battery, as it was told last (%)
     battery: Optional[float]
     #: voltage of its battery, as it was told last (mV)
     batteryvoltage: Optional[float]
-    #: in what it tells its battery, before that becomes per cent or millivolts
-    batteryunit: Optional[str]
+    #: what it was from when to when, newest first; the first is what it is now
+    history: List[PastDevice]
 
 
 #: Where each list of records is served: below a subject or a home where the path has `{id}`.
@@ -360,6 +397,7 @@ record_times: Mapping[str, frozenset[str]] = {
     "projects": frozenset({"start", "stop"}),
     "studies": frozenset({"studystart", "studystop"}),
     "issues": frozenset({"opened", "closed"}),
+    "device_history": frozenset({"start", "stop"}),
 }
 
 #: Why an item was not covered.

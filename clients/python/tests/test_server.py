@@ -61,7 +61,9 @@ class Server(unittest.TestCase):
     def test_knows_the_inventory(self):
         counts = {of["typename"]: of["count"] for of in self.lintel.item_types()}
         self.assertEqual(counts["scales"], len(list(self.lintel.items("scales"))))
-        self.assertEqual(self.lintel.device("wirelesssensors", SENSOR)["driver"], "zigbee")
+        device = self.lintel.device("wirelesssensors", SENSOR)
+        self.assertEqual(device["driver"], "zigbee")
+        self.assertEqual([past["start"].tzinfo for past in device["history"]], [timezone.utc])
 
     def test_says_what_is_wrong_and_what_to_do(self):
         with self.assertRaises(LintelError) as caught:

@@ -10,7 +10,9 @@ lintel_item <- function(server, kind, itemname) {
 }
 
 lintel_device <- function(server, kind, itemname) {
-  jsonlite::fromJSON(get_page(server, paste0(server$base, item_path(kind, itemname, "/device")))$text)
+  device <- jsonlite::fromJSON(get_page(server, paste0(server$base, item_path(kind, itemname, "/device")))$text)
+  device$history <- timed(device$history, record_times[["device_history"]])
+  device
 }
 
 lintel_records <- function(server, name, owner = NULL) {

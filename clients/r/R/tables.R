@@ -66,7 +66,8 @@ record_times <- list(
   home_inventory = c("start", "stop"),
   projects = c("start", "stop"),
   studies = c("studystart", "studystop"),
-  issues = c("opened", "closed")
+  issues = c("opened", "closed"),
+  device_history = c("start", "stop")
 )
 
 # Remedies of errors, by code, where its message does not say it.

@@ -42,7 +42,8 @@ stopifnot(inherits(inventory$start, "POSIXct"), inherits(inventory$item.currenth
 # The inventory is known.
 types <- lintel_item_types(server)
 stopifnot(nrow(lintel_items(server, "scales")) == types$count[types$typename == "scales"])
-stopifnot(lintel_device(server, "wirelesssensors", sensor)$driver == "zigbee")
+device <- lintel_device(server, "wirelesssensors", sensor)
+stopifnot(device$driver == "zigbee", inherits(device$history$start, "POSIXct"))
 
 # What is wrong is said, and what to do.
 unknown <- refusal(lintel_item(server, "scales", "no/body"))

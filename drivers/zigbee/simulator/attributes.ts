@@ -12,6 +12,8 @@ interface Attributed {
   readonly battery_percent: number;
   readonly battery_mv: number;
   readonly cie: Buffer;
+  readonly firmware: string;
+  readonly datecode: string;
 }
 
 /** The records that answer a Read Attributes command (ZCL 2.5.2): id, status and, where there is one, the value. */
@@ -46,7 +48,9 @@ function attributesOf(device: Attributed, clusterId: number): ReadonlyMap<number
         [0x0000, { type: "u8", value: 3 }],
         [0x0004, { type: "string", value: device.manufacturer }],
         [0x0005, { type: "string", value: device.identifier }],
+        [0x0006, { type: "string", value: device.datecode }],
         [0x0007, { type: "enum8", value: device.model.router ? 0x01 : 0x03 }],
+        [0x4000, { type: "string", value: device.firmware }],
       ]);
     case cluster.power:
       return new Map(batteryAttributes(device, true));

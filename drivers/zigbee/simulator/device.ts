@@ -81,6 +81,8 @@ export class SimulatedDevice {
   fault: InterviewFault | undefined;
   battery_percent = 100;
   battery_mv = 3000;
+  firmware = "1.2.4";
+  datecode = "20190123";
   /** The alarm centre it notifies, as it stands on the wire; zeros for none. */
   cie: Buffer;
   /** The commands of clusters that it was last sent, `received_max` at most. */
@@ -190,6 +192,13 @@ export class SimulatedDevice {
   reportStatus(zonestatus: number): boolean {
     this.zonestatus = zonestatus;
     return this.#report(cluster.iasZone, [[0x0002, { type: "bitmap16", value: zonestatus }]]);
+  }
+
+  /** Starts with another firmware, and says that it is there. */
+  update(firmware: string, datecode: string): boolean {
+    this.firmware = firmware;
+    this.datecode = datecode;
+    return this.join();
   }
 
   /** Reports charge, in the unit that this model uses, and voltage, in steps of 100 mV. */

@@ -18,6 +18,7 @@ const help = `bun main.ts [--adapter ${makes.join("|")}] [--transport tcp|pty] [
   {"do":"say","ieee":…,"what":"somebody"}          a message that the table of models has for it
   {"do":"alarm"|"restore"|"heartbeat"|"leave","ieee":…}
   {"do":"battery","ieee":…,"percent":80,"mv":2900}
+  {"do":"update","ieee":…,"firmware":"2.0.0","datecode":"20240501"}   starts with other firmware
   {"do":"fail","ieee":…,"step":"nodeDescriptor"}   interviews fail there; without step, no longer
   {"do":"report","ieee":…,"every_ms":50}           notifies at that interval, the status counting up from 1; 0: no longer
   {"do":"closed"}                                  the host has gone: the next ping is the first word of another
@@ -43,6 +44,8 @@ interface Command {
   readonly mv?: number;
   readonly step?: InterviewFault;
   readonly hex?: string;
+  readonly firmware?: string;
+  readonly datecode?: string;
 }
 
 const reports = new Reports();
@@ -68,6 +71,9 @@ const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command:
   alarm: (device) => ({ heard: device.alarm() }),
   restore: (device) => ({ heard: device.restore() }),
   heartbeat: (device) => ({ heard: device.heartbeat() }),
+  update: (device, { firmware = "2.0.0", datecode = "20240501" }) => ({
+    heard: device.update(firmware, datecode),
+  }),
   battery: (device, { percent = 100, mv }) => ({ heard: device.reportBattery(percent, mv) }),
   fail: (device, { step }) => {
     device.failInterview(step);

@@ -227,13 +227,13 @@ export async function storeFacts(directory: string, context: CommandContext, scr
   };
 }
 
-function itemFacts({ record, facts, ...state }: ItemOverview, scrub: Scrub): object {
+function itemFacts({ record, history, ...state }: ItemOverview, scrub: Scrub): object {
   const { typename, macaddress: address } = record;
   return {
     kind: typename,
     address: typeof address === "string" ? scrub.address(address) : null,
     ...(scrub.value(state) as object),
-    facts: scrub.value(facts ?? null),
+    history: scrub.value(history ?? null),
   };
 }
 

@@ -14,7 +14,8 @@ import { writeStandard } from "../standards/write-standard.ts";
 import { type FileForm, fileOf, TableFile, writeSeries } from "../table-file.ts";
 import {
   coverageList,
-  deviceList,
+  deviceLists,
+  devicesOf,
   missingnessList,
   recordLists,
   tableNamed,
@@ -108,9 +109,16 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     const write = () => writeList({ ...options, list, records, path: join(directory, list.name) });
     keep(list.name, await writing(list.name, items, write));
   }
-  onStep(deviceList);
-  const devices = () => writeDevices({ ...options, items, path: join(directory, deviceList) });
-  keep(deviceList, await writing(deviceList, items, devices));
+  let devices: ReturnType<typeof devicesOf> | undefined;
+  for (const list of deviceLists) {
+    onStep(list);
+    const write = async () => {
+      devices ??= devicesOf(options.answers, items);
+      const told = await devices;
+      return told && writeDevices({ ...options, list, devices: told, path: join(directory, list) });
+    };
+    keep(list, await writing(list, items, write));
+  }
   onStep(coverageList);
   let both: ReturnType<typeof writeCoverage> | undefined;
   for (const name of [coverageList, missingnessList] as const)

@@ -61,7 +61,8 @@ export class NoteBook {
 
   /** Keeps facts of a device, to be stored with its next sign of life. */
   describe(device: Device, facts: DeviceFacts): void {
-    const kept = keptFacts(facts);
+    const { model } = device;
+    const kept = keptFacts(model === undefined ? facts : { model, ...facts });
     if (kept === undefined) this.dropped("facts of devices that cannot be", 1);
     else if (this.#facts.has(kindAndAddress(device)) || this.#facts.size < states_max)
       this.#facts.set(kindAndAddress(device), kept);

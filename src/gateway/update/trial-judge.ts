@@ -194,10 +194,11 @@ function isServedBy({ hostname, port, tls }: ConfiguredApi, address: string): bo
 const url_length_max = 100;
 
 /** How often a device is heard although nothing happens: as its model is known to be, or else as its kind is. */
-function cadenceIn({ facts, expected_ms }: GatewayStatus["store"]["items"][number]): {
+function cadenceIn({ history, expected_ms }: GatewayStatus["store"]["items"][number]): {
   readonly expected_ms?: number;
 } {
-  const told_ms = facts?.cadence_s === undefined ? expected_ms : facts.cadence_s * 1000;
+  const { cadence_s } = history?.[0]?.facts ?? {};
+  const told_ms = cadence_s === undefined ? expected_ms : cadence_s * 1000;
   return told_ms === undefined ? {} : { expected_ms: told_ms };
 }
 

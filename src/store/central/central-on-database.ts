@@ -2,7 +2,7 @@ import { firstIndexFrom, seriesIn } from "../batch.ts";
 import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import { type HeardDevice, heardFrom } from "../inventory/device-items.ts";
 import { erasedIn } from "../inventory/erasing.ts";
-import { itemHealth, unplacedReadings } from "../inventory/item-overviews.ts";
+import { firmwareIn, itemHealth, unplacedReadings } from "../inventory/item-overviews.ts";
 import { coverageIn } from "../series/coverage-reads.ts";
 import { refuseMisfits } from "../series/series-rows.ts";
 import { readsOf, type StoreParts, type StoreWriter, storeOn } from "../store-on-database.ts";
@@ -68,6 +68,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
     erasedIn: erased,
     itemHealth: snapshot((of?: readonly number[]) => itemHealth(homes, of)),
+    firmware: snapshot(firmwareIn),
     unplaced: snapshot(() => unplacedReadings(homes)),
     noteCompared: async (...given) => {
       // Nearly always all is equal, and was.

@@ -79,12 +79,28 @@ export interface CentralStore extends Store {
   /** Health of the items that live in some homes now (absent: in all), at a fraction of the cost of `Store.itemOverviews`. */
   itemHealth(homes?: readonly number[]): Promise<ItemHealth>;
 
+  /** Firmware of the devices that live in some homes now (absent: in all), by model, models with most versions first. Devices that do not tell it are left out. */
+  firmware(homes?: readonly number[]): Promise<readonly FirmwareOfModel[]>;
+
   /** Items of which homes have sent readings at times when the inventory has them elsewhere, in order of home and itemid: these are kept, and served as nobody's. */
   unplaced(): Promise<readonly UnplacedReadings[]>;
 
   /** Keeps a file of a home (the backup of its Zigbee network) under a name, in the place of the one before; at most `backup_bytes_max`. */
   putBackup(home: number, name: string, content: Uint8Array): Promise<void>;
   backups(home: number): Promise<ReadonlyMap<string, Uint8Array>>;
+}
+
+/** Firmware of the devices of a model. */
+export interface FirmwareOfModel {
+  /** As the device tells it, or else what it is in words; empty where neither is known. */
+  readonly model: string;
+  /** The one that most devices have first. Homes are in order of number. */
+  readonly versions: readonly {
+    readonly firmware: string;
+    readonly datecode: string | null;
+    readonly devices: number;
+    readonly homes: readonly number[];
+  }[];
 }
 
 export interface Sender {

@@ -1,5 +1,6 @@
+import { type FactsHistory, joinedHistory } from "../../domain/device-facts.ts";
 import { type Batch, firstIndexFrom, seriesIn } from "../batch.ts";
-import { change, hold, objects, type Put, put, rowsOfAll, type Work } from "../database.ts";
+import { arrays, change, hold, objects, type Put, put, rowsOf, rowsOfAll, type Work } from "../database.ts";
 import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import type { DeviceHealth } from "../exchange.ts";
 import { type HeardDevice, heardFrom, streamsOf } from "../inventory/device-items.ts";
@@ -116,16 +117,30 @@ type KeyOf = ReadonlyMap<number, number>;
 
 /** Keeps who has listened, and the state of each device: the one heard last wins, and values that it does not have stay. */
 function* noteLatest(home: number, { listeners, states }: DeviceHealth, keyOf: KeyOf): Work<void> {
+  const held = yield* rowsOf(
+    arrays<[stream: number, facts: string]>(
+      "SELECT stream, facts FROM stream_states WHERE stream = ANY ($1::bigint[]) AND home = $2 AND facts IS NOT NULL",
+      states.flatMap(({ device, history }) => (history === undefined ? [] : [keyOf.get(device) ?? 0])),
+      home,
+    ),
+  );
+  const heldOf = new Map(held);
   yield* rowsOfAll(
     ...listeners.map(({ name, first_ms, last_ms }) => objects(listenerSql, home, name, first_ms, last_ms)),
     ...states.map((state) => {
       const { device, first_ms, heard_ms, listener = null } = state;
       const { battery_percent = null, battery_mv = null, linkquality = null } = state;
-      const facts = state.facts === undefined ? null : JSON.stringify(state.facts);
+      const stream = keyOf.get(device) ?? 0;
+      const facts = state.history === undefined ? null : joined(state.history, heldOf.get(stream));
       const known = [listener, battery_percent, battery_mv, linkquality, facts];
-      return objects(stateSql, keyOf.get(device) ?? 0, home, first_ms, heard_ms, ...known);
+      return objects(stateSql, stream, home, first_ms, heard_ms, ...known);
     }),
   );
+}
+
+/** A box that was restored begins its history anew: what it told before stays. */
+function joined(told: FactsHistory, held: string | undefined): string {
+  return JSON.stringify(joinedHistory(told, JSON.parse(held ?? "[]")));
 }
 
 const listenerSql = `INSERT INTO listeners (home, name, first_ms, last_ms) VALUES ($1, $2, $3, $4)

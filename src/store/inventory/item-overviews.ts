@@ -1,8 +1,8 @@
-import type { DeviceFacts } from "../../domain/device-facts.ts";
+import { type DatedFacts, historyAfter } from "../../domain/device-facts.ts";
 import { coin_cell_low_mv, type Kind, low_percent } from "../../domain/kinds.ts";
 import { type Item, itemStatus } from "../../domain/records/item.ts";
 import type { SeriesName } from "../../domain/series.ts";
-import type { ItemHealth, UnplacedReadings } from "../central/central-store.ts";
+import type { FirmwareOfModel, ItemHealth, UnplacedReadings } from "../central/central-store.ts";
 import { objects, reach, rowsOf, rowsOfAll, type Statement, type Work, withoutNulls } from "../database.ts";
 import { BlockLists, between } from "../series/block-lists.ts";
 import { cadenceOf, silence_least_ms } from "../series/coverage-intervals.ts";
@@ -103,16 +103,16 @@ export function* statesOf(
   const inDoubt = stays.filter(({ item }) => overdue.has(item)).map(({ home }) => home);
   const names = yield* namesWithReplaced(homes, of ?? [...new Set(inDoubt)]);
   const homeOf = new Map(stays.map(({ item, home }) => [item, homes.one ? 0 : home]));
-  // The latest stay in which it was heard.
-  const heard = new Map(stays.filter(isHeard).map((stay) => [stay.item, stay]));
+  const heard = Map.groupBy(stays.filter(isHeard), ({ item }) => item);
   return rows.map(({ key, provisional }) => {
     const item = items.get(key) as Item;
-    const state = heard.get(key);
+    const ofItem = heard.get(key) ?? [];
+    const latest = ofItem.at(-1);
     const replaced = replacedIn(names.get(homeOf.get(key) ?? 0) ?? [], item);
     return {
       record: item,
       provisional: Boolean(provisional),
-      ...(state === undefined ? {} : stateOf(state)),
+      ...(latest === undefined ? {} : stateOf(latest, ofItem)),
       expected_ms: cadenceOf(item.typename as Kind, item.subtypename).expected_ms,
       overdue: overdue.has(key) && replaced === undefined,
       ...(replaced && { replaced }),
@@ -135,10 +135,24 @@ function latestStay(stay: ItemPlacement, items: ReadonlyMap<number, Item>): Late
   return [{ ...stay, kind: typename as Kind, subtype: subtypename }];
 }
 
-function stateOf(stay: HeardItemPlacement): DeviceStateKnown {
-  const { heard_ms, listener, battery_percent, battery_mv, linkquality, facts: text } = stay;
-  const facts = text === null ? null : (JSON.parse(text) as DeviceFacts);
-  return withoutNulls({ heard_ms, battery_percent, battery_mv, linkquality, listener, facts });
+/** Of the latest stay in which it was heard; what the device was, of all. */
+function stateOf(latest: HeardItemPlacement, stays: readonly HeardItemPlacement[]): DeviceStateKnown {
+  const { heard_ms, listener, battery_percent, battery_mv, linkquality } = latest;
+  const history = stays.reduce<readonly DatedFacts[]>(withStay, []);
+  const known = history.length === 0 ? {} : { history };
+  return { ...withoutNulls({ heard_ms, battery_percent, battery_mv, linkquality, listener }), ...known };
+}
+
+/** A history that goes on with what was told in a later stay. Nothing is older than what is kept of the device. */
+function withStay(
+  history: readonly DatedFacts[],
+  { facts: text, first_ms, from_ms, before_ms }: HeardItemPlacement,
+): readonly DatedFacts[] {
+  const told: readonly DatedFacts[] = JSON.parse(text ?? "[]");
+  return told
+    .filter((one) => one.from_ms < before_ms)
+    .toReversed()
+    .reduce((kept, one) => historyAfter(kept, one.facts, Math.max(one.from_ms, first_ms, from_ms)), history);
 }
 
 /** A condition on a spread table and its parameters: rows are of these stays; of all where all homes are asked for. */
@@ -315,7 +329,7 @@ type StreamMissed = Missed & { readonly stream: number };
 type SeriesTotal = ItemOverview["series"][number];
 type DeviceStateKnown = Pick<
   ItemOverview,
-  "heard_ms" | "listener" | "battery_percent" | "battery_mv" | "linkquality" | "facts"
+  "heard_ms" | "listener" | "battery_percent" | "battery_mv" | "linkquality" | "history"
 >;
 
 /** See `CentralStore.itemHealth`. Of the many items that are well nothing is read but their number. */
@@ -334,6 +348,46 @@ export function* itemHealth(homes: Homes, of?: readonly number[]): Work<ItemHeal
 /** See `Store.itemState`. To be read at one moment. */
 export function* itemState(homes: Homes, key: number, of?: readonly number[]): Work<ItemState | undefined> {
   return (yield* statesOf(homes, yield* itemsOf([key], of), of))[0];
+}
+
+/** See `CentralStore.firmware`. To be read at one moment. */
+export function* firmwareIn(of?: readonly number[]): Work<FirmwareOfModel[]> {
+  const text = (condition: string) => `SELECT stays.home, facts FROM ${placedStreams}
+    JOIN stream_states AS states ON states.stream = streams.key
+    WHERE before_ms = ${always.before_ms} AND facts IS NOT NULL ${condition}`;
+  const rows = yield* rowsOf(
+    of === undefined
+      ? objects<FactsInHome>(text(""))
+      : objects<FactsInHome>(text("AND stays.home = ANY ($1::bigint[])"), of),
+  );
+  const told = rows.flatMap(({ home, facts: history }) => {
+    const [latest]: readonly DatedFacts[] = JSON.parse(history);
+    const { firmware, datecode = null, model, description } = latest?.facts ?? {};
+    return firmware === undefined ? [] : [{ home, model: model ?? description ?? "", firmware, datecode }];
+  });
+  const models = [...Map.groupBy(told, ({ model }) => model)].map(([model, devices]) => ({
+    model,
+    versions: [...Map.groupBy(devices, ({ firmware, datecode }) => `${firmware} ${datecode}`).values()]
+      .map(versionOf)
+      .sort((one, other) => other.devices - one.devices),
+  }));
+  const order = new Intl.Collator("en").compare;
+  return models.sort(
+    (one, other) => other.versions.length - one.versions.length || order(one.model, other.model),
+  );
+}
+
+function versionOf(
+  same: readonly { readonly home: number; readonly firmware: string; readonly datecode: string | null }[],
+): FirmwareOfModel["versions"][number] {
+  const { firmware = "", datecode = null } = same[0] ?? {};
+  const homes = [...new Set(same.map(({ home }) => home))].sort((one, other) => one - other);
+  return { firmware, datecode, devices: same.length, homes };
+}
+
+interface FactsInHome {
+  readonly home: number;
+  readonly facts: string;
 }
 
 function itemsCounted(of: readonly number[] | undefined): Statement<{ home: number; items: number }> {

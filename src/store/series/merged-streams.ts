@@ -1,3 +1,4 @@
+import { joinedHistory } from "../../domain/device-facts.ts";
 import { type SeriesName, seriesNames } from "../../domain/series.ts";
 import { arrays, change, objects, reach, rowsOf, rowsOfAll, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
@@ -28,6 +29,7 @@ function* mergeSome(homes: Homes, home: number, merges: readonly Merge[]): Work<
   const own = homes.of(home);
   for (const { from, into } of merges)
     for (const run of yield* seriesOfStream(homes, from, own)) yield* giveBlocks(run, into);
+  for (const merge of merges) yield* joinHistories(merge);
   yield* rowsOfAll(
     ...merges.flatMap(({ from, into }) => [
       ...seriesNames.map((series) => objects(readingsMove(homes, series), from, into, own)),
@@ -70,6 +72,22 @@ function* giveBlocks(giver: StreamSeries, into: number): Work<void> {
   yield* change(
     `UPDATE totals SET rows_from = greatest(rows_from, $4) WHERE ${ofStreamSeries}`,
     ...[into, series, home, rows_from],
+  );
+}
+
+/** Gives both streams one history, where both have one: the one that is longer ago begins it. */
+function* joinHistories({ home, from, into }: Merge): Work<void> {
+  const rows = yield* rowsOf(
+    arrays<[string]>(
+      "SELECT facts FROM stream_states WHERE stream IN ($1, $2) AND home = $3 AND facts IS NOT NULL ORDER BY heard_ms DESC",
+      ...[from, into, home],
+    ),
+  );
+  const [told, held] = rows.map(([text]) => JSON.parse(text));
+  if (held === undefined) return;
+  yield* change(
+    "UPDATE stream_states SET facts = $4 WHERE stream IN ($1, $2) AND home = $3",
+    ...[from, into, home, JSON.stringify(joinedHistory(told, held))],
   );
 }
 

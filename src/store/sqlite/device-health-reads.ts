@@ -46,7 +46,7 @@ export function* deviceHealthAfter(
     states: states.map(({ stream, first_ms, heard_ms, facts, ...values }) => {
       const known = Object.entries(values).filter(([, value]) => value !== null);
       const state = { device: devices.place(stream), first_ms, heard_ms, ...Object.fromEntries(known) };
-      return facts === null ? state : { ...state, facts: JSON.parse(facts) };
+      return facts === null ? state : { ...state, history: JSON.parse(facts) };
     }),
     ...(states.length < statesAndOne.length ? { next_device: states.at(-1)?.stream ?? 0 } : {}),
     outages: outages.filter(told).map(({ note: _, ...outage }) => outage),

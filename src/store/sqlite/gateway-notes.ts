@@ -1,4 +1,5 @@
 import { clockQuality } from "../../base/clock.ts";
+import { type DatedFacts, historyAfter } from "../../domain/device-facts.ts";
 import { acceptedIdentity, type Conflict, type Identity } from "../../domain/identity.ts";
 import type { Device, Gap } from "../../domain/reading.ts";
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
@@ -40,8 +41,16 @@ export function* noteListening({ listener, from_ms, to_ms }: ListeningSpan): Wor
 
 /** Keeps the state of a device, and that it was silent before; values that the state does not have stay. */
 export function* noteHeard(stream: number, state: HeardState): Work<void> {
-  yield* noteSilence(stream, state);
+  const earlier = yield* firstOf(
+    arrays<EarlierState>(
+      "SELECT heard_ms, listener, facts FROM stream_states WHERE stream = $1 AND home = 0",
+      stream,
+    ),
+  );
+  if (earlier !== undefined) yield* noteSilence(stream, state, earlier);
   const { heard_ms, battery_percent, battery_mv, linkquality, listener, facts } = state;
+  const history: readonly DatedFacts[] = JSON.parse(earlier?.[2] ?? "[]");
+  const after = facts === undefined ? history : historyAfter(history, facts, heard_ms);
   yield* change(
     `INSERT INTO stream_states (stream, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener, facts)
      VALUES ($1, 0, $2, $2, $3, $4, $5, $6, $7)
@@ -53,7 +62,7 @@ export function* noteHeard(stream: number, state: HeardState): Work<void> {
        linkquality = coalesce(excluded.linkquality, linkquality),
        facts = coalesce(excluded.facts, facts)`,
     ...[stream, heard_ms, battery_percent ?? null, battery_mv ?? null, linkquality ?? null],
-    ...[listener ?? null, facts === undefined ? null : JSON.stringify(facts)],
+    ...[listener ?? null, after === history ? null : JSON.stringify(after)],
   );
 }
 
@@ -64,16 +73,14 @@ export function* noteGap(stream: number, { from_ms, to_ms, reason, lost }: Gap):
   );
 }
 
+type EarlierState = [heard_ms: number, listener: string | null, facts: string | null];
+
 /** To be called before the state of the stream is changed. */
-function* noteSilence(stream: number, { device, heard_ms, listener }: HeardState): Work<void> {
-  const earlier = yield* firstOf(
-    arrays<[number, string | null]>(
-      "SELECT heard_ms, listener FROM stream_states WHERE stream = $1 AND home = 0",
-      stream,
-    ),
-  );
-  if (earlier === undefined) return;
-  const [from_ms, earlierListener] = earlier;
+function* noteSilence(
+  stream: number,
+  { device, heard_ms, listener }: HeardState,
+  [from_ms, earlierListener]: EarlierState,
+): Work<void> {
   const least_ms = silence_max_ms(cadenceOf(device.kind, device.subtype));
   if (heard_ms - from_ms <= least_ms) return;
   const deaf = yield* firstOf(

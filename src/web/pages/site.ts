@@ -128,7 +128,7 @@ export interface FrameData {
 }
 
 /** All homes of a central, and what has arrived of them. `homes` names those whose data is asked for: whoever asks leaves out what the token may not see. */
-export interface Fleet extends Pick<CentralStore, "dailyArrivals" | "coverageIn"> {
+export interface Fleet extends Pick<CentralStore, "dailyArrivals" | "coverageIn" | "firmware"> {
   /** State of each home that has ever sent anything, in order of number; of all where none are named. It may be some seconds old. */
   homes(of: readonly number[] | undefined): Promise<readonly FleetHome[]>;
 }

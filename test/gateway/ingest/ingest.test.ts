@@ -193,7 +193,7 @@ test("what is learned of a device is kept once, with the next commit or within a
       battery_percent: 90,
       linkquality: 33,
       provisional: true,
-      facts: { description: "motion sensor" },
+      history: [{ from_ms: start_ms + 7, facts: { description: "motion sensor" } }],
     },
   ]);
   expect(items).toHaveLength(1);

@@ -46,7 +46,10 @@ test("what is known besides readings reaches central: who listened, who was sile
   );
   expect(there).toEqual(here);
   const { key = 0 } = (await programme.store.item("wirelesssensors", name)) ?? {};
-  expect(await programme.store.itemState(key)).toMatchObject({ listener: "zigbee", facts });
+  expect(await programme.store.itemState(key)).toMatchObject({
+    listener: "zigbee",
+    history: [{ from_ms, facts }],
+  });
   expect(there.map(({ state }) => state)).toEqual(["not_listening", "covered", "gap", "covered"]);
   // Said again, it changes nothing.
   await home.upload();

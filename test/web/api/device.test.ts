@@ -11,6 +11,9 @@ const facts: DeviceFacts = {
   blind_s: 60,
   cadence_s: 3_000,
   battery: "half per cent",
+  model: "lumi.sensor_motion.aq2",
+  firmware: "1.2.4",
+  datecode: "20190123",
 };
 
 let serving: Serving;
@@ -27,6 +30,12 @@ beforeAll(async () => {
   });
   // Later signs of life say nothing of it, and change nothing.
   await serving.store.append([], { states: [{ ...heard, device: sensor(1), heard_ms: start_ms + 5 }] });
+  // A driver that has just started knows less of it, which is no change.
+  const { firmware: _, ...less } = facts;
+  const later = (hours: number) => ({ ...heard, device: told, heard_ms: start_ms + hours * 3_600_000 });
+  await serving.store.append([], { states: [{ ...later(1), facts: less }] });
+  const updated = { ...facts, firmware: "2.0.0", datecode: "20240501" };
+  await serving.store.append([], { states: [{ ...later(2), facts: updated }] });
 });
 afterAll(() => serving[Symbol.asyncDispose]());
 
@@ -50,23 +59,38 @@ const unknown = {
   battery: null,
   batteryvoltage: null,
   batteryunit: null,
+  firmware: null,
+  datecode: null,
+  history: [],
 };
 
-test("a device is told with all that its driver knows of it, and how its events are made", async () => {
+const made = {
+  description: "presence sensor",
+  events: "translated",
+  eventsfrom: "attribute occupancy of cluster 0x0406",
+  measures: [{ quantity: "illuminance", unit: "lx" }],
+  nevertells: ["the end of a movement"],
+  blind: 60,
+  cadence: 3_000,
+  batteryunit: "half per cent",
+};
+
+test("a device is told with all that its driver knows of it, and what it was from when to when", async () => {
+  const start = start_ms / 1000;
+  const before = { ...made, firmware: "1.2.4", datecode: "20190123" };
+  const now = { ...made, firmware: "2.0.0", datecode: "20240501" };
+  const model = "lumi.sensor_motion.aq2";
   expect(await device(`/items/wirelesssensors/${name(1)}/device`)).toEqual({
+    ...now,
     model: "RTCGQ11LM",
     vendor: "Aqara",
-    description: "presence sensor",
     driver: "zigbee",
-    events: "translated",
-    eventsfrom: "attribute occupancy of cluster 0x0406",
-    measures: [{ quantity: "illuminance", unit: "lx" }],
-    nevertells: ["the end of a movement"],
-    blind: 60,
-    cadence: 3_000,
     battery: 84,
     batteryvoltage: 3_005,
-    batteryunit: "half per cent",
+    history: [
+      { start: start + 7_200, stop: null, model, ...now },
+      { start, stop: start + 7_200, model, ...before },
+    ],
   });
 });
 

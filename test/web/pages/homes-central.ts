@@ -144,6 +144,7 @@ async function sendNights(store: CentralStore, { home, nights, version, hears }:
         heard_ms: home === 4 && device === 0 ? Math.min(at_ms, now_ms - 3 * day_ms) : at_ms,
         listener: "zigbee",
         battery_percent: home === 4 && device === 1 ? 9 : 80,
+        history: [{ from_ms: first_ms, facts: { model: "3041", firmware: home === 4 ? "1.2.4" : "2.0.0" } }],
       })),
     };
     const as_of = { last_seq, day: Math.floor((at_ms + hour_ms) / day_ms) };

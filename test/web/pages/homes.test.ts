@@ -127,6 +127,21 @@ describe.each(databases)("on %s", (kept) => {
     expect((await rows("/?find=5")).map(({ homeid }) => homeid)).toEqual([5]);
   });
 
+  test("its view of firmware has the models whose devices differ, with the homes that the token sees", async () => {
+    const shown = async (token: string) => (await served.data("/?show=firmware", token))["view"];
+    const none = { model: "3041", datecode: null, more: 0 };
+    const newer = { ...none, firmware: "2.0.0", devices: 6, homes: [3, 5, 6] };
+    expect(await shown(await served.mint("read"))).toEqual({
+      firmware: [newer, { ...none, firmware: "1.2.4", devices: 2, homes: [4] }],
+      mixed: 1,
+    });
+    const bound = await served.mint("read", { homes: [3], projects: [], studies: [] });
+    expect(await shown(bound)).toEqual({
+      firmware: [{ ...newer, devices: 2, homes: [3] }],
+      mixed: 0,
+    });
+  });
+
   test("the map tells what is missing of each home", async () => {
     const token = await served.mint("read");
     const { map } = (await served.data("/?show=missing", token))["view"] as { map: MapRow[] };
@@ -166,6 +181,7 @@ describe.each(databases)("on %s", (kept) => {
       "/?show=silent",
       "/?show=batteries",
       "/?show=versions",
+      "/?show=firmware",
       "/?find=4",
       "/?page=2",
     ]) {
@@ -293,7 +309,7 @@ describe.skipIf(chromiumPath === undefined)(
     });
 
     test.each([
-      [320, "light", ["homes", "missing", "silent", "batteries", "versions"]],
+      [320, "light", ["homes", "missing", "silent", "batteries", "versions", "firmware"]],
       [2560, "dark", ["homes", "missing"]],
     ] as const)(
       "reads well at %d px, %s: nothing goes over the edge, and axe finds nothing serious",

@@ -128,7 +128,7 @@ const values: JsonObject = {
   ...{ message: "No item of type scales is named scale-1", model: "3041", vendor: "NYCE" },
   ...{ description: "motion sensor for walls", driver: "zigbee", events: "received" },
   ...{ eventsfrom: "zone status of IAS", nevertells: [], blind: null, cadence: 7200, battery: 84 },
-  ...{ batteryvoltage: 3005, batteryunit: "mV" },
+  ...{ batteryvoltage: 3005, batteryunit: "mV", firmware: "1.2.4", datecode: "20190123" },
   ...{ epoch: "6f1c9a04d2e85b7730c4415eab92fd18", number: 41_207, clock: "synchronised" },
   ...{ scope: "read", bound: false },
   ...{ day: "2026-11-20", observed: 1, definition: "room_visits/1", room: "kitchen", dwell_min: 12.4 },

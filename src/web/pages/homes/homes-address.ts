@@ -15,6 +15,7 @@ export const views = {
   silent: "Silent devices",
   batteries: "Batteries nearly empty",
   versions: "Versions",
+  firmware: "Firmware of devices",
 } as const;
 export type HomesViewName = keyof typeof views;
 

@@ -1,6 +1,6 @@
 import { isTimezone } from "../../../base/timezone.ts";
 import type { FleetHome } from "../../../domain/fleet-home.ts";
-import type { DailyArrivals } from "../../../store/central/central-store.ts";
+import type { DailyArrivals, FirmwareOfModel } from "../../../store/central/central-store.ts";
 import { type NeedyHome, needsVisit, toBring, whyOf } from "../home/home-needs.ts";
 import type { Fleet, Show, Site } from "../site.ts";
 import {
@@ -37,7 +37,9 @@ export type HomesView =
   | { readonly map: readonly MissingRow[]; readonly days: readonly string[] }
   | { readonly silent: readonly SilentRow[]; readonly replaced: readonly ReplacedRow[] }
   | { readonly batteries: readonly BatteryRow[] }
-  | { readonly versions: readonly VersionRow[] };
+  | { readonly versions: readonly VersionRow[] }
+  /** `mixed`: models of which not all devices have the same firmware. */
+  | { readonly firmware: readonly FirmwareRow[]; readonly mixed: number };
 
 export interface HomeRow {
   readonly homeid: number;
@@ -90,13 +92,23 @@ export interface VersionRow {
   readonly homeids: readonly number[];
 }
 
+/** One version of a model; homes are some of them. */
+export type FirmwareRow = Pick<FirmwareOfModel, "model"> &
+  FirmwareOfModel["versions"][number] & { readonly more: number };
+
 /** All homes that the token may see: which of them need somebody, and what has arrived of them. */
 export const showHomes: Show<HomesData> = async ({ site, store, query, now_ms, locale }) => {
   const address = addressIn(query);
   const all = await fleetFor(site).homes(store.homes);
   const visits = all.filter(needsVisit);
   const remote = all.filter((home) => home.needs.length > 0 && !needsVisit(home));
-  const { view, found } = await viewMakers[address.show]({ fleet: fleetFor(site), all, address, now_ms });
+  const { view, found } = await viewMakers[address.show]({
+    fleet: fleetFor(site),
+    of: store.homes,
+    all,
+    address,
+    now_ms,
+  });
   const data: HomesData = {
     address,
     cut: store.homes !== undefined,
@@ -120,6 +132,8 @@ function fleetFor(site: Site): Fleet {
 
 interface Viewing {
   readonly fleet: Fleet;
+  /** The homes that the token may see; undefined: all. */
+  readonly of: readonly number[] | undefined;
   readonly all: readonly FleetHome[];
   readonly address: HomesAddress;
   readonly now_ms: number;
@@ -146,6 +160,7 @@ const viewMakers: Readonly<Record<HomesViewName, (viewing: Viewing) => MadeView 
     const found = versionRows(all);
     return { view: { versions: onPage(found, address) }, found: found.length };
   },
+  firmware: firmwareView,
 };
 
 function onPage<Row>(rows: readonly Row[], address: HomesAddress): readonly Row[] {
@@ -190,6 +205,22 @@ function silentView({ all, address }: Viewing): MadeView {
   replaced.sort((one, other) => other.at_ms - one.at_ms);
   const view = { silent: onPage(found, address), replaced: replaced.slice(0, rows_shown) };
   return { view, found: found.length };
+}
+
+async function firmwareView({ fleet, of, address }: Viewing): Promise<MadeView> {
+  const models = await fleet.firmware(of);
+  const found = models.flatMap(({ model, versions }) =>
+    versions.map(
+      (version): FirmwareRow => ({
+        model,
+        ...version,
+        homes: version.homes.slice(0, homes_named),
+        more: Math.max(0, version.homes.length - homes_named),
+      }),
+    ),
+  );
+  const mixed = models.filter(({ versions }) => versions.length > 1).length;
+  return { view: { firmware: onPage(found, address), mixed }, found: found.length };
 }
 
 function versionRows(all: readonly FleetHome[]): VersionRow[] {

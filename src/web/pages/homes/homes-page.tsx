@@ -4,7 +4,14 @@ import type { FrameData } from "../site.ts";
 import { listText, momentText, numberText, type Times } from "../time-text.ts";
 import { type HomesViewName, hrefTo, shown_id, views } from "./homes-address.ts";
 import type { HomesData, HomesView } from "./homes-data.ts";
-import { BatteryTable, HomeTable, ReplacedTable, SilentTable, VersionTable } from "./homes-tables.tsx";
+import {
+  BatteryTable,
+  FirmwareTable,
+  HomeTable,
+  ReplacedTable,
+  SilentTable,
+  VersionTable,
+} from "./homes-tables.tsx";
 import { MissingMap } from "./missing-map.tsx";
 
 /** All homes: the tasks first, then the arrivals of each home. */
@@ -40,7 +47,7 @@ export function HomesPage(data: HomesData & FrameData) {
             ) : null}
             <Views data={data} />
             {"rows" in view || "map" in view ? <Find {...data} /> : null}
-            <h2>{headingOf(address.show, found, locale)}</h2>
+            <h2>{headingOf(address.show, found, locale, "mixed" in view ? view.mixed : 0)}</h2>
             <Shown view={view} data={data} />
             <Pages address={address} pages={pages} />
           </>
@@ -145,7 +152,7 @@ function Find({ address }: HomesData) {
   );
 }
 
-function headingOf(show: HomesViewName, found: number, locale: string): string {
+function headingOf(show: HomesViewName, found: number, locale: string, mixed: number): string {
   const count = numberText(found, locale);
   const headings: Readonly<Record<HomesViewName, string>> = {
     homes: found === 1 ? "1 home, its last 30 nights" : `${count} homes, the last 30 nights of each`,
@@ -155,6 +162,12 @@ function headingOf(show: HomesViewName, found: number, locale: string): string {
       found === 0
         ? "No battery is nearly empty"
         : `${count} ${found === 1 ? "battery is" : "batteries are"} nearly empty`,
+    firmware:
+      found === 0
+        ? "No device tells its firmware"
+        : mixed === 0
+          ? "All devices of a model have the same firmware"
+          : `Devices of ${mixed} ${mixed === 1 ? "model" : "models"} have different firmware`,
     versions: `${count} ${found === 1 ? "version" : "versions"}`,
   };
   return headings[show];
@@ -174,6 +187,8 @@ function Shown({ view, data }: { view: HomesView; data: HomesData & FrameData })
     );
   if ("batteries" in view)
     return view.batteries.length === 0 ? null : <BatteryTable rows={view.batteries} {...of} />;
+  if ("firmware" in view)
+    return view.firmware.length === 0 ? null : <FirmwareTable rows={view.firmware} {...of} />;
   return <VersionTable rows={view.versions} {...of} />;
 }
 

@@ -4,7 +4,7 @@ import { Table } from "../parts/table.tsx";
 import { agoText, calendarText, exactText, momentText, numberText } from "../time-text.ts";
 import type { ArrivalState } from "./daily-arrivals.ts";
 import { type HomesAddress, hrefTo, type Sort, sorts } from "./homes-address.ts";
-import type { BatteryRow, HomeRow, ReplacedRow, SilentRow, VersionRow } from "./homes-data.ts";
+import type { BatteryRow, FirmwareRow, HomeRow, ReplacedRow, SilentRow, VersionRow } from "./homes-data.ts";
 
 interface TableOfRows<Row> {
   readonly rows: readonly Row[];
@@ -223,12 +223,7 @@ export function VersionTable({ rows, locale }: TableOfRows<VersionRow>) {
           </td>
           <td data-label="Rings">{rings.join(", ")}</td>
           <td class="whole">
-            {homeids.map((homeid, place) => (
-              <>
-                {place > 0 ? ", " : ""}
-                <a href={`/homes/${homeid}`}>{homeid}</a>
-              </>
-            ))}
+            <HomeLinks homeids={homeids} />
             {homes > homeids.length && version !== null ? (
               <>
                 {" "}
@@ -253,6 +248,36 @@ export function VersionTable({ rows, locale }: TableOfRows<VersionRow>) {
       ))}
     </Table>
   );
+}
+
+export function FirmwareTable({ rows, locale }: TableOfRows<FirmwareRow>) {
+  return (
+    <Table name="Firmware" stacked head={["Model", "Firmware", "Date code", "Devices", "Homes"]}>
+      {rows.map(({ model, firmware, datecode, devices, homes, more }) => (
+        <tr key={`${model} ${firmware} ${datecode}`}>
+          <th scope="row">{model || "unknown"}</th>
+          <td data-label="Firmware">{firmware}</td>
+          <td data-label="Date code">{datecode ?? ""}</td>
+          <td class="number" data-label="Devices">
+            {numberText(devices, locale)}
+          </td>
+          <td class="whole" data-label="Homes">
+            <HomeLinks homeids={homes} />
+            {more > 0 ? ` and ${numberText(more, locale)} more` : ""}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function HomeLinks({ homeids }: { homeids: readonly number[] }) {
+  return homeids.map((homeid, place) => (
+    <>
+      {place > 0 ? ", " : ""}
+      <a href={`/homes/${homeid}`}>{homeid}</a>
+    </>
+  ));
 }
 
 function DeviceCells({ homeid, typename, itemname }: Pick<SilentRow, "homeid" | "typename" | "itemname">) {
