@@ -13,7 +13,7 @@ import {
 import { certificateIn } from "../config/server-access.ts";
 import { linkedFolder, ownRelease, releaseIn } from "../gateway/update/releases.ts";
 import { Judge } from "../gateway/update/trial-judge.ts";
-import { readState, type UpdateState } from "../gateway/update/update-state.ts";
+import { confirmedRelease, readState, type UpdateState } from "../gateway/update/update-state.ts";
 import { systemdService, UpdatedData } from "../gateway/update/updated-home.ts";
 import { type Updated, update } from "../gateway/update/updater.ts";
 import { takeLock, updatePost } from "../store/sqlite/data-directory.ts";
@@ -75,7 +75,7 @@ async function run(options: UpdateCommandOptions, context: CommandContext): Prom
       "install the package, as docs/install.md says, or update the checkout by git",
     );
   mkdirSync(target.directory, { recursive: true, mode: 0o755 });
-  const confirmed = releaseIn(linkedFolder(target.directory, "confirmed") ?? own.path);
+  const confirmed = confirmedRelease(target.directory);
   if (confirmed !== undefined && confirmed.path !== own.path && !options.standIn)
     return startedBy(confirmed.launcher, context);
   const log = serverLog(context, "info");
@@ -149,7 +149,9 @@ async function show(options: UpdateCommandOptions, context: CommandContext): Pro
   const { target } = settingsOf(options);
   const state = readState(target.directory);
   const running = releaseIn(linkedFolder(target.directory, "current") ?? ownRelease()?.path ?? "");
-  if (options.json) terminal.printJson({ running: running?.version ?? null, ring: target.ring, ...state });
+  const [{ ring, directory }, { previous: _, ...rest }] = [target, state];
+  const confirmed = confirmedRelease(directory)?.version;
+  if (options.json) terminal.printJson({ running: running?.version ?? null, ...rest, ring, confirmed });
   else for (const line of linesOf(state, running?.version, target)) terminal.print(line);
 }
 

@@ -1,5 +1,5 @@
 import { chmodSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parseIfWhole, readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
@@ -9,6 +9,7 @@ import {
   refusals_max,
   type UpdateReport,
 } from "../../domain/fleet-home.ts";
+import { linkedFolder, type ReleaseFolder, releaseIn } from "./releases.ts";
 
 const closed = { additionalProperties: false } as const;
 const text = Type.String({ maxLength: 1_000 });
@@ -58,10 +59,12 @@ export type Trial = Static<typeof Trial>;
 /** Everything that the updater knows from one run to the next: `state.json`, for everybody to read. An older updater that stands in leaves alone what a newer one has added. */
 export const UpdateState = Type.Object({
   format: Type.Literal("lintel update 1"),
-  /** The ring of the box, the release that was confirmed last, and when the list was last read. */
+  /** The ring of the box, and when the list was last read. */
   ring: Type.Optional(count),
-  confirmed: Type.Optional(text),
   looked_ms: Type.Optional(count),
+  /** Folders of the release that was confirmed last and of the one before, as the links lead to them. The links follow what stands here. */
+  confirmed: Type.Optional(text),
+  previous: Type.Optional(text),
   /** A release that lies unpacked, and why it has not been tried yet. */
   waiting: Type.Optional(Type.Object({ version: text, sha256: text, message: text }, closed)),
   trial: Type.Optional(Trial),
@@ -76,12 +79,24 @@ export function readState(directory: string): UpdateState {
   return Value.Check(UpdateState, found) ? found : { format: "lintel update 1", refusals: [] };
 }
 
+/**
+ * The release that was confirmed last; undefined where that is the package's own and no update was looked for since it was installed. A package
+ * removes the links when it is installed, and with them what the state says.
+ */
+export function confirmedRelease(directory: string): ReleaseFolder | undefined {
+  const linked = linkedFolder(directory, "confirmed");
+  if (linked === undefined) return undefined;
+  const { confirmed } = readState(directory);
+  return releaseIn(confirmed === undefined ? linked : resolve(directory, confirmed));
+}
+
 /** The part of the state that goes to central. */
 export function updateReportOf(directory: string, ring: number): UpdateReport {
-  const { confirmed, trial, waiting, refusals } = readState(directory);
+  const { trial, waiting, refusals } = readState(directory);
+  const confirmed = confirmedRelease(directory);
   return {
     ring,
-    ...(confirmed !== undefined && { confirmed }),
+    ...(confirmed !== undefined && { confirmed: confirmed.version }),
     ...(trial && { trying: trial.version }),
     ...(waiting && { waiting: { version: waiting.version, message: waiting.message } }),
     refusals,

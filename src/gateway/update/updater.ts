@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { clockQuality } from "../../base/clock.ts";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
@@ -73,7 +73,7 @@ class UpdateRun {
   /** From the list of releases to the switch. */
   async begin(): Promise<Updated> {
     const { own, source, target, proving, clock, log } = this.#options;
-    await this.#requireConfirmed();
+    await this.#follow();
     this.#tidy();
     try {
       if (own.root === undefined)
@@ -84,7 +84,7 @@ class UpdateRun {
           message: `a list of releases cannot be judged without the time: ${clock.cautions?.()[0] ?? "it is not known yet"}`,
         };
       const releases = await readRepository(source, { directory: this.#directory, root: own.root });
-      this.#keep({ looked_ms: clock.now().unix_ms, ring: target.ring, confirmed: own.version });
+      this.#keep({ looked_ms: clock.now().unix_ms, ring: target.ring });
       const listed = proving ? releases.filter(({ version }) => version === own.version) : releases;
       const release = chooseRelease(listed, {
         architecture: ownArchitecture,
@@ -107,17 +107,30 @@ class UpdateRun {
     }
   }
 
-  /** Nothing but a trial runs what was not confirmed: not where a state was lost either. */
-  async #requireConfirmed(): Promise<void> {
+  /**
+   * Has the links lead where the state says. Without the link `confirmed` a package was installed by hand: its release runs, and is the confirmed one.
+   * Where the state was lost, the links say what was confirmed.
+   */
+  async #follow(): Promise<void> {
     const { own, service, log } = this.#options;
-    const confirmed = linkedFolder(this.#directory, "confirmed");
-    // Without a link the package's own release runs.
-    const running = linkedFolder(this.#directory, "current") ?? own.path;
-    if (confirmed === undefined || confirmed === running) return;
+    if (this.state.confirmed === undefined || linkedFolder(this.#directory, "confirmed") === undefined)
+      this.#keep({ confirmed: own.path, previous: undefined });
+    const { confirmed = own.path, previous } = this.state;
+    await this.#setLink("confirmed", confirmed);
+    if (previous !== undefined) await this.#setLink("previous", previous);
+    // Without this link the package's own release runs.
+    if (linkedFolder(this.#directory, "current") === undefined) return;
+    if (!(await this.#setLink("current", confirmed))) return;
     log.warn("the service runs a release that nobody has confirmed: going back");
-    await setLink(this.#directory, "current", confirmed);
     await service.stop();
     await service.start();
+  }
+
+  /** Whether the link led to another folder. */
+  async #setLink(link: Link, folder: string): Promise<boolean> {
+    if (linkedFolder(this.#directory, link) === resolve(this.#directory, folder)) return false;
+    await setLink(this.#directory, link, folder);
+    return true;
   }
 
   /** Downloads and unpacks a release, unless a run before has. */
@@ -160,8 +173,6 @@ class UpdateRun {
       throw new Refused("disk", `the data cannot be copied: ${messageOf(thrown)}`, release);
     });
     if ((await judge.busy()) !== undefined) return this.#wait(release, "the box is busy again");
-    // From here on it is known who is confirmed, also where the package's own release is.
-    await setLink(this.#directory, "confirmed", own.path);
     const trial: Trial = { phase: "trial", version, sha256, spent_ms: 0, runs: 0, baseline };
     this.#keep({ trial, waiting: undefined });
     const { pages, heard } = baseline;
@@ -178,7 +189,7 @@ class UpdateRun {
       return await this.#decide(trial);
     } catch (thrown) {
       if (!(thrown instanceof Overruled)) throw thrown;
-      this.#keep({ trial: undefined });
+      this.#keep({ trial: undefined, confirmed: undefined, previous: undefined });
       this.#endTrial();
       return { result: "overruled", message: `a package was installed during the trial of ${trial.version}` };
     }
@@ -186,10 +197,7 @@ class UpdateRun {
 
   /** @throws Overruled */
   async #decide(trial: Trial): Promise<Updated> {
-    const confirmed = linkedFolder(this.#directory, "confirmed");
-    const folder = join(this.#directory, trial.version);
-    if (confirmed === undefined) throw new Overruled();
-    if (confirmed === folder) return await this.#confirm(trial);
+    if (linkedFolder(this.#directory, "confirmed") === undefined) throw new Overruled();
     if (trial.phase === "back") return await this.#goBack(trial);
     const keep = (kept: Trial) => this.#keep({ trial: kept });
     const watched = new ReleaseTrial({ ...this.#options, token: this.#token, keep });
@@ -224,17 +232,15 @@ class UpdateRun {
     return undefined;
   }
 
-  async #confirm(trial: Trial): Promise<Updated> {
+  async #confirm({ version }: Trial): Promise<Updated> {
     const { own, log } = this.#options;
-    const folder = join(this.#directory, trial.version);
-    const before = linkedFolder(this.#directory, "confirmed");
-    // It stays, for its updater to stand in for a broken one.
-    if (before !== undefined && before !== folder) await setLink(this.#directory, "previous", before);
-    await this.#lead("confirmed", trial.version);
-    await this.#forgetToken(join(folder, "lintel"));
-    this.#keep({ trial: undefined, confirmed: trial.version });
+    await this.#forgetToken(join(this.#directory, version, "lintel"));
+    // The one before stays, for its updater to stand in for a broken one.
+    this.#keep({ trial: undefined, confirmed: version, previous: own.path });
+    await this.#setLink("previous", own.path);
+    await this.#lead("confirmed", version);
     this.#endTrial();
-    const message = `${trial.version} runs and is confirmed${own.version === trial.version ? "" : `, after ${own.version}`}`;
+    const message = `${version} runs and is confirmed, after ${own.version}`;
     log.info(message);
     return { result: "updated", message };
   }
@@ -243,7 +249,7 @@ class UpdateRun {
     const { own, service, data, log } = this.#options;
     const reason = trial.refusal?.message ?? "";
     log.warn(`going back from ${trial.version} to ${own.version}: ${reason}`);
-    await this.#lead("current", linkedFolder(this.#directory, "confirmed") ?? own.path);
+    await this.#lead("current", own.path);
     await service.stop();
     let put: string | undefined;
     try {

@@ -89,7 +89,7 @@ test("where the updater of a confirmed release breaks, an older one stands in an
   box.publish({ version: "0.3.0", fault: faults["does not start"], short: true });
   expect(await box.update()).toMatchObject({ result: "went_back" });
   await box.serving();
-  for (const link of ["current", "confirmed"] as const) expect(box.link(link)).toEndWith("/0.2.0");
+  for (const link of ["current", "confirmed"] as const) expect(box.link(link)).toEndWith("0.2.0");
   box.publish({ version: "0.4.0", short: true });
   expect(await box.update()).toMatchObject({ result: "updated" });
   expect(box.link("confirmed")).toBe("0.4.0");
@@ -135,6 +135,21 @@ describe("power that goes in the middle of", () => {
     await box.serving();
     expect(box.link("current")).toContain("package");
   });
+});
+
+test("the links follow the state, whatever they were when the power went", async () => {
+  box.publish({ version: "0.2.0", short: true });
+  expect(await box.update()).toMatchObject({ result: "updated" });
+  const package_ = box.link("previous") ?? "";
+  // As between the state and the links.
+  for (const link of ["confirmed", "previous"]) rmSync(join(box.releases, link));
+  symlinkSync(package_, join(box.releases, "confirmed"));
+  expect(await box.update()).toMatchObject({ result: "newest" });
+  expect([box.link("confirmed"), box.link("previous")]).toEqual(["0.2.0", package_]);
+  // Where the state was lost, the links have to do.
+  rmSync(join(box.releases, "state.json"));
+  expect(await box.update()).toMatchObject({ result: "newest" });
+  expect(await box.status()).toMatchObject({ running: "0.2.0", confirmed: "0.2.0" });
 });
 
 test("a switch that fails, as on a full disk, leaves a gateway that runs, and is done the next time", async () => {
