@@ -1,15 +1,23 @@
 # The last lines of scripts/lintel, and of `lintel` in a package: runs $program on $bun with the words of the command line.
 
 case ${1:-} in
-  # A gateway is there for months, and its work is done in SQLite. Bundled, with its JavaScript interpreted, and its heap
-  # collected whole before it grows by a sixth, it takes two thirds of the memory (./scripts/bench memory; LINTEL_DEBUG=1,
-  # BUN_JSC_useBaselineJIT=1 and BUN_JSC_forceMiniVMMode=0 compare). The other commands go through long files and end:
-  # they keep the compiler. Not by useJIT=0, which does both: calls of the C library are compiled, and serial ports, GPIO
-  # and the word to systemd rest on them.
+  # A gateway is there for months, beside little else. With 2 GB of memory or more (MemTotal says less, a part is the kernel's) what
+  # it does often is compiled, but for the last stage of the compiler, and pages take half to a third of the time. With less its
+  # JavaScript is interpreted. Its heap is collected before it grows by a fifth. docs/decisions/memory.md has the figures. Not by
+  # useJIT=0: calls of the C library are compiled, and serial ports, GPIO and the word to systemd rest on them. The other
+  # commands go through long files and end: they have Bun as it comes. LINTEL_MEMORY_KB stands in for the machine's memory.
   run)
-    export BUN_JSC_useBaselineJIT="${BUN_JSC_useBaselineJIT:-0}" BUN_JSC_forceMiniVMMode="${BUN_JSC_forceMiniVMMode:-1}"
-    # One token may make a gateway take 160 MB (docs/decisions/memory.md). Code that has not run for a while goes soon.
-    export BUN_JSC_miniVMHeapGrowthFactor="${BUN_JSC_miniVMHeapGrowthFactor:-1.17}"
+    memory_kb=${LINTEL_MEMORY_KB:-$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)}
+    if [ "${memory_kb:-0}" -ge 1600000 ]; then
+      export BUN_JSC_useFTLJIT="${BUN_JSC_useFTLJIT:-0}" BUN_JSC_smallHeapGrowthFactor="${BUN_JSC_smallHeapGrowthFactor:-1.2}"
+      export BUN_JSC_thresholdForJITAfterWarmUp="${BUN_JSC_thresholdForJITAfterWarmUp:-20000}"
+      export BUN_JSC_thresholdForJITSoon="${BUN_JSC_thresholdForJITSoon:-5000}"
+      export BUN_JSC_thresholdForOptimizeAfterWarmUp="${BUN_JSC_thresholdForOptimizeAfterWarmUp:-5000}"
+    else
+      export BUN_JSC_useBaselineJIT="${BUN_JSC_useBaselineJIT:-0}" BUN_JSC_forceMiniVMMode="${BUN_JSC_forceMiniVMMode:-1}"
+      export BUN_JSC_miniVMHeapGrowthFactor="${BUN_JSC_miniVMHeapGrowthFactor:-1.17}"
+    fi
+    # Code that has not run for a while goes soon.
     export BUN_JSC_useEagerCodeBlockJettisonTiming="${BUN_JSC_useEagerCodeBlockJettisonTiming:-1}"
     ;;
 esac

@@ -13,6 +13,11 @@ export const lintel =
 /** The make of the simulated Zigbee sticks of tests: Z-Stack, or what LINTEL_TEST_STICK names. */
 export const stickMake = makes.find((make) => make === process.env["LINTEL_TEST_STICK"]) ?? "zstack";
 
+/** MemTotal of a Raspberry Pi with 1 GB and of one with 4 GB: gateways have a runtime for either (scripts/launch.sh). */
+const machineMemory_kb = { small: 925_000, large: 3_880_000 } as const;
+export type MachineSize = keyof typeof machineMemory_kb;
+export const machineSizes = Object.keys(machineMemory_kb) as MachineSize[];
+
 /**
  * A machine with Lintel on it: a data directory, a configuration and an empty home directory for real processes, which are
  * started as people start them, and all removed at the end. Nothing is in their environment but PATH and HOME.
@@ -28,9 +33,19 @@ export class Site {
   /** The command that starts `lintel`. */
   readonly program: readonly string[];
 
-  /** @param options.data a data directory that is there already, and stays */
-  constructor({ program = [lintel], data }: { program?: readonly string[]; data?: string } = {}) {
+  readonly #machine: MachineSize | undefined;
+
+  /**
+   * @param options.data a data directory that is there already, and stays
+   * @param options.machine that the programs take theirs for; absent: this one
+   */
+  constructor({
+    program = [lintel],
+    data,
+    machine,
+  }: { program?: readonly string[]; data?: string; machine?: MachineSize | undefined } = {}) {
     this.program = program;
+    this.#machine = machine;
     this.data = data ?? join(this.directory, "data");
     mkdirSync(this.home);
   }
@@ -76,7 +91,11 @@ export class Site {
   spawn(words: readonly string[], env: Readonly<Record<string, string>> = {}): LintelProcess {
     const child = Bun.spawn([...this.program, ...words], {
       cwd: this.directory,
-      env: { PATH: "/usr/bin:/bin", HOME: this.home, ...env },
+      env: {
+        ...{ PATH: "/usr/bin:/bin", HOME: this.home },
+        ...(this.#machine && { LINTEL_MEMORY_KB: String(machineMemory_kb[this.#machine]) }),
+        ...env,
+      },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",

@@ -9,6 +9,7 @@ test("a gateway that one token asks for everything at once keeps within its memo
     at_once: 300,
     seconds: 10,
     year,
+    machine: "small",
   });
   expect(served).toBe(sent);
   expect(pages).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-import { type RunningServer, Site } from "../../../testbed/front-door.ts";
+import { type MachineSize, type RunningServer, Site } from "../../../testbed/front-door.ts";
 import { residentOf } from "./process-usage.ts";
 
 /** `lintel run`, as people start it, on a data directory that is there already. */
@@ -13,12 +13,12 @@ export class Gateway implements AsyncDisposable {
     this.port = Number(new URL(server.url).port);
   }
 
-  /** @param env what it has in its environment besides PATH and HOME */
-  static async start(data: string, env: Readonly<Record<string, string>> = {}): Promise<Gateway> {
-    const site = new Site({ data });
+  /** @param machine that it takes its machine for; absent: this one */
+  static async start(data: string, machine?: MachineSize): Promise<Gateway> {
+    const site = new Site({ data, machine });
     site.configure();
     const token = await site.token();
-    return new Gateway(site, await site.run(env), token);
+    return new Gateway(site, await site.run(), token);
   }
 
   /** The same, with a Zigbee sensor of this address that sends so many notifications a second. */

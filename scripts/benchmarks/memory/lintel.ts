@@ -1,4 +1,4 @@
-import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import { eventually, type MachineSize, type RunningServer, Site } from "../../../testbed/front-door.ts";
 import { letIn } from "../stick/home.ts";
 import { OtherDevices } from "./other-devices.ts";
 import { Samples } from "./samples.ts";
@@ -10,10 +10,11 @@ export async function lintelMonth(options: {
   rate: number;
   all: boolean;
   home: HomeName;
+  machine: MachineSize;
 }): Promise<Samples> {
-  const { days, rate, all, home } = options;
-  const samples = new Samples(`lintel with ${all ? "all drivers" : "Zigbee alone"}`);
-  const site = new Site();
+  const { days, rate, all, home, machine } = options;
+  const samples = new Samples(`lintel with ${all ? "all drivers" : "Zigbee alone"}, ${machine} machine`);
+  const site = new Site({ machine });
   const sensors = await Sensors.listen(site.directory, home);
   const others = all ? await OtherDevices.listen(days, site.directory) : undefined;
   try {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
+import { eventually, type MachineSize, type RunningServer, Site } from "../../../testbed/front-door.ts";
 import { linesOf } from "../../../testbed/lines.ts";
 import { peakOf, residentOf } from "../../benchmarks/api/process-usage.ts";
 import { addressOf, makeYear, nameOf, type Year } from "../../benchmarks/pages/home.ts";
@@ -36,10 +36,11 @@ export async function beset(options: {
   at_once: number;
   seconds: number;
   year: Year;
+  machine: MachineSize;
   told?: (line: string) => void;
 }): Promise<Greed> {
-  const { at_once, seconds, year, told = () => {} } = options;
-  const site = new Site();
+  const { at_once, seconds, year, machine, told = () => {} } = options;
+  const site = new Site({ machine });
   let home: StickHome | undefined;
   try {
     await makeYear(site.data, year);
