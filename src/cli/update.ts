@@ -159,6 +159,8 @@ function linesOf(state: UpdateState, running: string | undefined, target: Update
   const { trial, waiting, looked_ms, refusals } = state;
   const lines = [`Lintel ${running ?? "of a checkout"} runs, in ring ${target.ring}.`];
   if (trial?.phase === "trial") lines.push(`${trial.version} is being tried.`);
+  if (trial?.phase === "days")
+    lines.push(`${trial.version} has passed its trial, and is watched for some days.`);
   if (trial?.phase === "back") lines.push(`${trial.version} is being taken back: ${trial.refusal?.message}.`);
   if (waiting !== undefined) lines.push(`${waiting.version} waits: ${messageOf(waiting.message)}.`);
   lines.push(

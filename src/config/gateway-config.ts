@@ -75,6 +75,7 @@ const updateSection = Type.Object({
   }),
   ring: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
   trial_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 86_400 })),
+  watch_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 30 * 86_400 })),
   directory: Type.Optional(Type.String({ minLength: 1, description: "the path of a directory" })),
 });
 
@@ -86,6 +87,8 @@ export interface UpdateTarget {
   readonly ring: number;
   /** The time within which a new release has to show that it serves, hears and uploads. */
   readonly trial_ms: number;
+  /** For how long it is watched after that, before the release before is given up. */
+  readonly watch_ms: number;
   /** Absolute path of the directory of releases. */
   readonly directory: string;
 }
@@ -93,15 +96,19 @@ export interface UpdateTarget {
 const default_ring = 500;
 /** A sensor that is silent by night may speak in the morning only. */
 const default_trial_s = 4 * 60 * 60;
+/** A slow leak, or a driver that falls silent, shows within days. */
+const default_watch_s = 3 * 24 * 60 * 60;
 const defaultReleases = "/var/lib/lintel-releases";
 
 /** A section as the file has it, with its defaults; a relative path is meant from `directory`. */
 function updateTargetOf(section: Static<typeof updateSection>, directory: string): UpdateTarget {
   const { manifest, ring = default_ring, trial_seconds = default_trial_s } = section;
+  const { watch_seconds = default_watch_s } = section;
   return {
     manifest,
     ring,
     trial_ms: trial_seconds * 1000,
+    watch_ms: watch_seconds * 1000,
     directory: resolve(directory, section.directory ?? defaultReleases),
   };
 }

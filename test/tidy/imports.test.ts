@@ -82,7 +82,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     may: and(
       foundation,
       store,
-      /^src\/web\/client\/|^src\/gateway\/(control-client|gateway-status)\.ts$|^src\/store\/sqlite\/connection\.ts$/,
+      /^src\/web\/client\/|^src\/gateway\/(control-client|gateway-status|starts)\.ts$|^src\/store\/sqlite\/connection\.ts$/,
     ),
     why: "an update asks a web server and the running gateway, and touches data by commands of a release",
   },

@@ -101,8 +101,8 @@ process.stdout.write(await answer.text());`;
     chmodSync(systemctl, 0o755);
   }
 
-  configure(sections: string, trial_s = 30): void {
-    const update = `[update]\nmanifest = "${this.server.url}"\nring = 50\ntrial_seconds = ${trial_s}\ndirectory = "${this.releases}"`;
+  configure(sections: string, trial_s = 30, watch_s = 0): void {
+    const update = `[update]\nmanifest = "${this.server.url}"\nring = 50\ntrial_seconds = ${trial_s}\nwatch_seconds = ${watch_s}\ndirectory = "${this.releases}"`;
     this.site.configure({ sections: `${sections}\n${update}` });
   }
 
@@ -184,6 +184,14 @@ process.stdout.write(await answer.text());`;
     const { out, said } = await this.startUpdate();
     if (out === "") throw new Error(`the updater has failed: ${said}`);
     return JSON.parse(out);
+  }
+
+  /** Looks at a release that is being watched, until there is a verdict. */
+  async judged(): Promise<{ result: string; message: string }> {
+    for (;;) {
+      const updated = await this.update();
+      if (updated.result !== "watched") return updated;
+    }
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: as JSON

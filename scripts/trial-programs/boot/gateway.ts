@@ -45,7 +45,7 @@ export async function installGateway(trial: Trial): Promise<void> {
       const again = async (text: string) => {
         await box.write("/root/lintel-home.toml", text);
         await box.must("lintel setup --file lintel-home.toml --replace", { as: "root" });
-        const units = ["lintel-update.timer", "lintel-update-resume.service"];
+        const units = ["lintel-update.timer", "lintel-update-resume.timer"];
         const enabled = await Promise.all(units.map((unit) => box.property(unit, "UnitFileState")));
         return [...enabled, await box.property("lintel-update.timer", "ActiveState")].join(" ");
       };

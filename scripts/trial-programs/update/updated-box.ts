@@ -82,11 +82,11 @@ export class UpdatedBox {
     await box.write("/etc/systemd/system/lintel-update.service.d/trial.conf", "[Service]\nRestartSec=1s\n");
     await box.must("systemctl daemon-reload", root);
     await box.must(
-      "systemd-analyze verify --man=no lintel-update.service lintel-update-resume.service lintel-update.timer",
+      "systemd-analyze verify --man=no lintel-update.service lintel-update-resume.service lintel-update-resume.timer lintel-update.timer",
       root,
     );
     await this.plugIn();
-    await box.must("systemctl enable --now lintel && systemctl enable lintel-update-resume.service", root);
+    await box.must("systemctl enable --now lintel && systemctl enable lintel-update-resume.timer", root);
     await this.serves();
     const pair = box.run(`sudo -u lintel lintel pair --seconds 60 --config ${config}`);
     await this.#stick.pairSensor();

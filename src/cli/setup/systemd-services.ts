@@ -46,7 +46,7 @@ async function setEnabled(wanted: boolean, ...units: string[]): Promise<void> {
 /** Starts the gateway and waits until it is ready; one that runs is started anew where something has changed. @throws OperatorError */
 export async function startServices({ upload_at, updates }: Nightly, changed: boolean): Promise<void> {
   if (upload_at !== undefined) await must(changed ? "restart" : "start", uploadTimer);
-  if (updates) await must("start", updateTimer);
+  if (updates) await must("start", ...updateUnits);
   await must(changed ? "restart" : "start", gateway);
 }
 
@@ -91,9 +91,8 @@ async function must(...words: string[]): Promise<void> {
 
 const gateway = "lintel.service";
 const uploadTimer = "lintel-upload.timer";
-const updateTimer = "lintel-update.timer";
-/** The one looks for releases, the other goes on with a trial after a power cut. */
-const updateUnits = [updateTimer, "lintel-update-resume.service"] as const;
+/** The one looks for releases, the other at a release on trial. */
+const updateUnits = ["lintel-update.timer", "lintel-update-resume.timer"] as const;
 const default_at = "02:00";
 const unit_configuration = "/etc/lintel/lintel.toml";
 const upload_time = "/etc/systemd/system/lintel-upload.timer.d/lintel-setup.conf";

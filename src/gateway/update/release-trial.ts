@@ -83,8 +83,9 @@ export class ReleaseTrial {
       }
       const look = (thoroughly: boolean) =>
         judge.look(trial.baseline, {
-          since_ms: trial.switched_ms ?? 0,
+          switched_ms: trial.switched_ms ?? 0,
           listened_ms: spent_ms,
+          trial_ms,
           token,
           thoroughly,
         });

@@ -8,6 +8,8 @@ import { seriesOf } from "../../domain/series.ts";
 import { silence_max_ms } from "../../store/series/coverage-intervals.ts";
 import { ControlClient } from "../control-client.ts";
 import type { GatewayStatus } from "../gateway-status.ts";
+import { restartsIn } from "../starts.ts";
+import { isWatched, type Seen } from "./release-days.ts";
 import type { Baseline } from "./update-state.ts";
 import type { Service } from "./updated-home.ts";
 
@@ -22,6 +24,7 @@ interface Looked {
 /** The gateway as it runs now, asked by its control socket and by its interface. */
 export class Judge {
   readonly #service: Service;
+  readonly #data: string;
   readonly #control: ControlClient;
   readonly #clock: Clock;
   readonly #api: ConfiguredApi;
@@ -30,6 +33,7 @@ export class Judge {
   /** @param options.api where the configuration has the gateway serve */
   constructor(options: { service: Service; data: string; clock: Clock; api: ConfiguredApi }) {
     this.#service = options.service;
+    this.#data = options.data;
     this.#control = new ControlClient(options.data);
     this.#clock = options.clock;
     this.#api = options.api;
@@ -52,16 +56,20 @@ export class Judge {
   /**
    * Everything that the release that runs serves and hears: a new one will have to. Undefined where no gateway runs.
    *
-   * @param of.trial_ms how long that will be listened for: only devices that are sure to be heard within it are asked for
+   * @param of.listened_ms how long that will be listened for: only devices that are sure to be heard within it are asked for
    */
-  async baseline(of: { token: string; uploads: boolean; trial_ms: number }): Promise<Baseline | undefined> {
-    const { token, uploads, trial_ms } = of;
+  async baseline(of: {
+    token: string;
+    uploads: boolean;
+    listened_ms: number;
+  }): Promise<Baseline | undefined> {
+    const { token, uploads, listened_ms } = of;
     const status = await this.#status();
     if (status === undefined) return undefined;
     const now_ms = this.#clock.now().unix_ms;
     const heard = status.store.items.filter((item) => {
       const silence_ms = silence_max_ms(cadenceIn(item));
-      return silence_ms <= trial_ms && now_ms - (item.heard_ms ?? 0) <= silence_ms;
+      return silence_ms <= listened_ms && now_ms - (item.heard_ms ?? 0) <= silence_ms;
     });
     const before_s = Math.floor(now_ms / 1000);
     const paths = status.store.items
@@ -85,6 +93,7 @@ export class Judge {
         items: items.map(nameOf),
         silence_ms: Math.min(...items.map((item) => silence_max_ms(cadenceIn(item)))),
       })),
+      restarts_a_day: restartsIn(this.#data, now_ms),
       drivers: status.drivers.filter(({ state }) => state === "listening").map(({ name }) => name),
       pages,
       uploads,
@@ -94,14 +103,15 @@ export class Judge {
   /**
    * How a release on trial does. Pages are compared until they were the same once, and with `thoroughly` again.
    *
-   * @param at.since_ms readings count from here on
+   * @param at.switched_ms readings count from here on
    * @param at.listened_ms how long it has run since
+   * @param at.trial_ms how long it may run: devices that may be silent for longer are not asked for
    */
   async look(
     baseline: Baseline,
-    at: { since_ms: number; listened_ms: number; token: string; thoroughly: boolean },
+    at: { switched_ms: number; listened_ms: number; trial_ms: number; token: string; thoroughly: boolean },
   ): Promise<Looked> {
-    const { since_ms, listened_ms, token, thoroughly } = at;
+    const { switched_ms, listened_ms, trial_ms, token, thoroughly } = at;
     const { failed, restarts, serving } = await this.#service.state();
     if (failed) return { fault: "it does not start", missing: [] };
     if (restarts > 0) return { fault: "it ended, or fell silent, and had to be started again", missing: [] };
@@ -116,8 +126,12 @@ export class Judge {
     const silent = baseline.drivers.filter(
       (name) => !status.drivers.some((one) => one.name === name && one.state === "listening"),
     );
+    // The wall clock may have been set back since the switch.
+    const since_ms = Math.min(switched_ms, this.#clock.now().unix_ms - listened_ms);
     const heard = new Set(status.store.items.filter((item) => (item.heard_ms ?? 0) >= since_ms).map(nameOf));
-    const unheard = baseline.heard.filter(({ items }) => !items.some((item) => heard.has(item)));
+    const unheard = baseline.heard.filter(
+      ({ items, silence_ms }) => silence_ms <= trial_ms && !items.some((item) => heard.has(item)),
+    );
     // One device may have died in these hours. Of two, one would have spoken.
     const deafTo = unheard.find(({ items, silence_ms }) => items.length > 1 && listened_ms > silence_ms);
     if (deafTo !== undefined) return { fault: `nothing was heard of ${deafTo.name}`, missing: [] };
@@ -128,6 +142,24 @@ export class Judge {
         ...(unread === undefined ? [] : [`it does not answer ${unread}`]),
       ],
     };
+  }
+
+  /** The gateway as it is judged in the days after its trial. */
+  async seen({ heard }: Baseline, watch_ms: number): Promise<Omit<Seen, "data_bytes">> {
+    const { restarts } = await this.#service.state();
+    const status = await this.#status().catch(() => undefined);
+    const { memory_bytes = Number.NaN, store } = status ?? {};
+    const watched = heard.filter((make) => isWatched(make, watch_ms));
+    const gateway = {
+      memory_bytes,
+      epoch: store?.epoch ?? "",
+      last_seq: store?.last_seq ?? Number.NaN,
+      heard: Object.fromEntries(watched.map((make) => [make.name, markOf(make, store?.items ?? [])])),
+    };
+    // A release may answer in another form.
+    const isWhole = Number.isSafeInteger(memory_bytes) && Number.isSafeInteger(gateway.last_seq);
+    const { boot } = this.#clock;
+    return { boot, now: this.#clock.now(), restarts, ...(isWhole && { gateway }) };
   }
 
   /** The path of a page that lacks a record which the release before served, and of one that cannot be read. Readings that came late may be in them too. */
@@ -206,6 +238,14 @@ function cadenceIn({ history, expected_ms }: GatewayStatus["store"]["items"][num
 function makeOf({ record, listener }: GatewayStatus["store"]["items"][number]): string {
   const words = [record.typename, record.modelname, listener && `by ${listener}`];
   return words.filter((word) => word).join(" ");
+}
+
+/** A text that differs once one of some devices was heard again: by a sign of life, or by a reading of any time. */
+function markOf({ items }: Baseline["heard"][number], all: GatewayStatus["store"]["items"]): string {
+  const own = all.filter((item) => items.includes(nameOf(item)));
+  const counts = own.flatMap(({ series }) => series.map(({ count }) => count));
+  const heard_ms = own.map((item) => item.heard_ms ?? 0);
+  return `${Math.max(0, ...heard_ms)} ${counts.reduce((sum, count) => sum + count, 0)}`;
 }
 
 function nameOf({ record }: GatewayStatus["store"]["items"][number]): string {

@@ -30,8 +30,10 @@ const Makes = Type.Object({
 
 /** Facts that held before the switch, and have to hold again. */
 export const Baseline = Type.Object({
-  /** Devices that send within every trial even if nothing happens in the home, by driver, kind and model. */
+  /** Devices that send within the trial, or the days after it, even if nothing happens in the home, by driver, kind and model. */
   heard: Type.Array(Makes),
+  /** How often the service had to be started again in the day before. */
+  restarts_a_day: count,
   /** Drivers that heard their device. */
   drivers: Type.Array(text),
   pages: Type.Array(Page),
@@ -39,10 +41,32 @@ export const Baseline = Type.Object({
 });
 export type Baseline = Static<typeof Baseline>;
 
+/** Facts of a release from the days after its trial. `at_ms` is a time within `watched_ms`. */
+export const Days = Type.Object({
+  /** How long it has run and answered, added up from look to look. */
+  watched_ms: count,
+  /** How long it has not answered since it last did. */
+  unanswered_ms: count,
+  /** The last look: by which time of which boot, and what systemd counted then. */
+  last: Type.Object({ boot: text, monotonic_ms: count, unix_ms: count, restarts: count }, closed),
+  /** When the days began. */
+  began: Type.Object({ data_bytes: count, last_seq: count }, closed),
+  restarts: count,
+  /** The least of each six hours: memory, and files beyond what readings need. */
+  windows: Type.Array(Type.Object({ memory_bytes: count, extra_bytes: Type.Integer() }, closed), {
+    maxItems: 100,
+  }),
+  /** When a device of each make was last heard. */
+  heard: Type.Array(Type.Object({ name: text, mark: text, at_ms: count }, closed)),
+  /** Numbers of readings that central has to hold some time later. */
+  noted: Type.Array(Type.Object({ at_ms: count, epoch: text, seq: count }, closed), { maxItems: 100 }),
+});
+export type Days = Static<typeof Days>;
+
 /** A switch that is neither confirmed nor taken back yet. */
 export const Trial = Type.Object({
-  /** `trial`: it has to show what it can; `back`: it could not, and the release before takes its place again. */
-  phase: Type.Union([Type.Literal("trial"), Type.Literal("back")]),
+  /** `trial`: it has to show what it can; `days`: it has, and is watched; `back`: it failed, and the release before takes its place again. */
+  phase: Type.Union([Type.Literal("trial"), Type.Literal("days"), Type.Literal("back")]),
   version: text,
   sha256: text,
   /** Set once the service was started on it. */
@@ -51,6 +75,8 @@ export const Trial = Type.Object({
   spent_ms: count,
   runs: count,
   baseline: Baseline,
+  /** From phase `days` on. */
+  days: Type.Optional(Days),
   /** In phase `back`. */
   refusal: Type.Optional(ReleaseRefusal),
 });

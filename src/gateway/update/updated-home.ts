@@ -28,6 +28,12 @@ export class UpdatedData {
     return databaseBytes(databasePath(this.#data));
   }
 
+  /** Bytes of all its files: of those that are there while it counts. */
+  async bytesOfFiles(): Promise<number> {
+    const { out } = await ran(["du", "--summarize", "--block-size=1", "--one-file-system", "--", this.#data]);
+    return Number.parseInt(out, 10) || 0;
+  }
+
   /** Whether somebody uploads now. */
   get uploading(): boolean {
     const pid = readPlainFile(join(this.#data, "upload.pid"), pid_bytes_max)?.trim() ?? "";

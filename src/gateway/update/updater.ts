@@ -3,6 +3,8 @@ import { join, resolve } from "node:path";
 import { clockQuality } from "../../base/clock.ts";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
+import { hour_ms } from "../../base/time.ts";
+import { afterLook, beginDays, faultInDays, type Seen } from "./release-days.ts";
 import { downloadRelease, readRepository, requireRoomFor } from "./release-repository.ts";
 import { downloadsIn, Overruled, poll_ms, ReleaseTrial, type UpdaterOptions } from "./release-trial.ts";
 import {
@@ -18,6 +20,7 @@ import {
   unpack,
 } from "./releases.ts";
 import {
+  type Days,
   isRefused,
   readState,
   type Trial,
@@ -30,7 +33,15 @@ import { dropProof } from "./updater-proof.ts";
 
 /** How a run of the updater ended, with a line for people. */
 export interface Updated {
-  readonly result: "newest" | "updated" | "went_back" | "refused" | "waiting" | "overruled" | "proved";
+  readonly result:
+    | "newest"
+    | "watched"
+    | "updated"
+    | "went_back"
+    | "refused"
+    | "waiting"
+    | "overruled"
+    | "proved";
   readonly message: string;
 }
 
@@ -39,7 +50,8 @@ export interface Updated {
  * is written before what it says is done, and every step may be done again:
  *
  * - without a trial in it nothing has changed: the release is fetched, unpacked beside, and the data are copied;
- * - `trial`: `current` leads to the new release, or is about to. It is judged, and confirmed or sent back;
+ * - `trial`: `current` leads to the new release, or is about to. It has hours to show what it can;
+ * - `days`: it has, and each run looks at it once, until it is confirmed or sent back. The release before and the copy stay until then;
  * - `back`: `current` leads to the confirmed release again, the data become what they were, and the refusal is kept.
  */
 export async function update(options: UpdaterOptions): Promise<Updated> {
@@ -167,7 +179,11 @@ class UpdateRun {
     }
     const token = await data.makeToken(own.launcher);
     writeDurably(this.#tokenPath, token);
-    const baseline = await judge.baseline({ token, uploads, trial_ms: target.trial_ms });
+    const baseline = await judge.baseline({
+      token,
+      uploads,
+      listened_ms: Math.max(target.trial_ms, target.watch_ms),
+    });
     if (baseline === undefined) return this.#wait(release, "the gateway does not run");
     await data.copy(own.launcher).catch((thrown: unknown) => {
       throw new Refused("disk", `the data cannot be copied: ${messageOf(thrown)}`, release);
@@ -199,13 +215,68 @@ class UpdateRun {
   async #decide(trial: Trial): Promise<Updated> {
     if (linkedFolder(this.#directory, "confirmed") === undefined) throw new Overruled();
     if (trial.phase === "back") return await this.#goBack(trial);
+    if (trial.phase === "days" && trial.days) return await this.#lookOn(trial, trial.days);
     const keep = (kept: Trial) => this.#keep({ trial: kept });
     const watched = new ReleaseTrial({ ...this.#options, token: this.#token, keep });
     const refusal = await watched.run(trial, () => this.#switch(trial.version));
-    if (refusal === undefined) return await this.#confirm(this.state.trial ?? trial);
-    const back: Trial = { ...(this.state.trial ?? trial), phase: "back", refusal };
+    const tried = this.state.trial ?? trial;
+    if (refusal !== undefined) return await this.#refuseTrial(tried, refusal);
+    if (this.#options.target.watch_ms === 0) return await this.#confirm(tried);
+    return await this.#beginDays(tried);
+  }
+
+  async #refuseTrial(trial: Trial, refusal: NonNullable<Trial["refusal"]>): Promise<Updated> {
+    const back: Trial = { ...trial, phase: "back", refusal };
     this.#keep({ trial: back });
     return await this.#goBack(back);
+  }
+
+  /** Has a release that has shown everything be watched for days. */
+  async #beginDays(trial: Trial): Promise<Updated> {
+    let days: Days | undefined;
+    for (let tries = 0; days === undefined && tries < first_looks_max; tries += 1) {
+      if (tries > 0) await this.#options.pause(poll_ms);
+      days = beginDays(await this.#seen(trial));
+    }
+    if (days === undefined) return this.#fail(trial, "it does not answer on its control socket");
+    const watched: Trial = { ...trial, phase: "days", days };
+    this.#keep({ trial: watched });
+    await this.#forgetToken(join(this.#directory, trial.version, "lintel"));
+    this.#dropDownloads();
+    return this.#watched(trial.version, days);
+  }
+
+  /** One look at a release in its days, and the verdict once they are over. */
+  async #lookOn(trial: Trial, before: Days): Promise<Updated> {
+    const { watch_ms } = this.#options.target;
+    const rules = { baseline: trial.baseline, watch_ms };
+    const days = afterLook(before, await this.#seen(trial), rules);
+    const watched: Trial = { ...trial, days };
+    this.#keep({ trial: watched });
+    const fault = faultInDays(days, rules);
+    if (fault !== undefined) return await this.#fail(watched, fault);
+    if (days.watched_ms >= watch_ms) return await this.#confirm(watched);
+    return this.#watched(trial.version, days);
+  }
+
+  async #seen({ baseline }: Trial): Promise<Seen> {
+    const { judge, data, target } = this.#options;
+    return { ...(await judge.seen(baseline, target.watch_ms)), data_bytes: await data.bytesOfFiles() };
+  }
+
+  #fail(trial: Trial, message: string): Promise<Updated> {
+    const { version, sha256 } = trial;
+    const at_ms = this.#options.clock.now().unix_ms;
+    return this.#refuseTrial(trial, { version, sha256, reason: "went_back", message, at_ms, times: 1 });
+  }
+
+  #watched(version: string, { watched_ms }: Days): Updated {
+    const hours = (ms: number) => Math.floor(ms / hour_ms);
+    const of_ms = this.#options.target.watch_ms;
+    return {
+      result: "watched",
+      message: `${version} runs, and has been watched for ${hours(watched_ms)} of ${hours(of_ms)} hours`,
+    };
   }
 
   /** Has one link lead to a folder while the other is there. A package that is installed in that moment removes both. @throws Overruled */
@@ -234,9 +305,9 @@ class UpdateRun {
 
   async #confirm({ version }: Trial): Promise<Updated> {
     const { own, log } = this.#options;
-    await this.#forgetToken(join(this.#directory, version, "lintel"));
     // The one before stays, for its updater to stand in for a broken one.
     this.#keep({ trial: undefined, confirmed: version, previous: own.path });
+    await this.#forgetToken(join(this.#directory, version, "lintel"));
     await this.#setLink("previous", own.path);
     await this.#lead("confirmed", version);
     this.#endTrial();
@@ -279,11 +350,13 @@ class UpdateRun {
   }
 
   #wait({ version, sha256 }: Release, message: string): Updated {
+    this.#options.data.dropCopy();
     this.#keep({ waiting: { version, sha256, message } });
     return { result: "waiting", message: `${version} waits: ${message}` };
   }
 
   #refuse(found: Omit<Parameters<typeof withRefusal>[1], "at_ms">): Updated {
+    this.#options.data.dropCopy();
     this.state = withRefusal(this.state, { ...found, at_ms: this.#options.clock.now().unix_ms });
     this.#keep({ waiting: undefined });
     return { result: "refused", message: found.message };
@@ -306,6 +379,11 @@ class UpdateRun {
 
   #endTrial(): void {
     this.#tidy();
+    this.#dropDownloads();
+  }
+
+  #dropDownloads(): void {
+    dropProof(this.#directory);
     rmSync(this.#downloads, { recursive: true, force: true });
   }
 
@@ -326,7 +404,7 @@ class UpdateRun {
     return existsSync(this.#tokenPath) ? readFileSync(this.#tokenPath, "utf8") : "";
   }
 
-  /** Of the token by which pages are compared: for root alone. That it is there tells lintel-update-resume.service of a trial. */
+  /** Of the token by which pages are compared: for root alone. */
   get #tokenPath(): string {
     return join(this.#directory, "trial-token");
   }
@@ -338,5 +416,7 @@ function releaseNames(release: Refused["release"]): { version?: string; sha256?:
   return sha256 === undefined ? { version } : { version, sha256 };
 }
 
+/** Of a release that has just served for minutes. */
+const first_looks_max = 10;
 /** For joining, uploads and radio windows to be over. */
 const quiet_ms_max = 2 * 60 * 60_000;

@@ -26,11 +26,12 @@ test("a release that had to be started again once has failed, and a device that 
     }).look(
       {
         heard: [{ name: "a sensor", items: ["wirelesssensors ws-1"], silence_ms: 1 }],
+        restarts_a_day: 0,
         drivers: [],
         pages: [],
         uploads: false,
       },
-      { since_ms: 1, listened_ms: 0, token: "", thoroughly: false },
+      { switched_ms: 1, listened_ms: 0, trial_ms: 1, token: "", thoroughly: false },
     );
   expect(await look(0)).toEqual({ missing: ["nothing was heard of a sensor"] });
   expect(await look(1)).toMatchObject({ fault: expect.stringContaining("had to be started again") });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Clock, SystemClock } from "../../../src/base/clock.ts";
-import { hour_ms } from "../../../src/base/time.ts";
+import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import { controlPath } from "../../../src/gateway/control-server.ts";
 import { Judge } from "../../../src/gateway/update/trial-judge.ts";
 import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
@@ -33,8 +33,8 @@ beforeEach(async () => {
 });
 afterEach(() => site.remove());
 
-const baseline = async (trial_ms: number) => {
-  const found = await judge.baseline({ token, uploads: false, trial_ms });
+const baseline = async (listened_ms: number) => {
+  const found = await judge.baseline({ token, uploads: false, listened_ms });
   if (found === undefined) throw new Error("no gateway runs");
   return found;
 };
@@ -56,7 +56,7 @@ test("a device has to be heard again where its cadence fits into the trial, and 
   const before = await baseline(4 * hour_ms);
   expect(before.heard).toHaveLength(1);
   const since_ms = clock.now().unix_ms + 1;
-  const at = { since_ms, listened_ms: 0, token, thoroughly: false };
+  const at = { switched_ms: since_ms, listened_ms: 0, trial_ms: day_ms, token, thoroughly: false };
   const missing = async () => (await judge.look(before, at)).missing;
   expect(await missing()).toEqual(["nothing was heard of wirelesssensors 3041 by zigbee"]);
   await stick.tell({ do: "notify", ieee, status: 0x21 });
@@ -74,8 +74,16 @@ test("deafness to one model is a fault once its busiest device should have spoke
   const before = await baseline(4 * hour_ms);
   expect(before.heard.map(({ items }) => items.length).toSorted()).toEqual([1, 2]);
   const since_ms = clock.now().unix_ms + 1;
-  const look = (listened_ms: number) =>
-    judge.look(before, { since_ms, listened_ms, token, thoroughly: false });
+  const look = (listened_ms: number) => {
+    later_ms = listened_ms;
+    return judge.look(before, {
+      switched_ms: since_ms,
+      listened_ms,
+      trial_ms: day_ms,
+      token,
+      thoroughly: false,
+    });
+  };
   await stick.tell({ do: "notify", ieee: loud, status: 0x21 });
   const silent = "nothing was heard of wirelesssensors 3041 by zigbee";
   await eventually(async () => ((await look(0)).missing.length === 1 ? true : undefined), "one is heard");
@@ -124,10 +132,10 @@ test("the token goes to the gateway that is configured, and to nobody whom the c
     const page = { path: "/items?limit=1", records: ["x"] };
     const looked = await careful.look(
       { ...before, pages: [page] },
-      { since_ms: 0, listened_ms: 0, token, thoroughly: true },
+      { switched_ms: 0, listened_ms: 0, trial_ms: day_ms, token, thoroughly: true },
     );
     expect(looked).toEqual({ missing: ["it does not answer on its control socket"] });
-    const asking = careful.baseline({ token, uploads: false, trial_ms: hour_ms });
+    const asking = careful.baseline({ token, uploads: false, listened_ms: hour_ms });
     expect(await asking.catch(String)).toContain("its configuration says otherwise");
     control.stop(true);
   }

@@ -56,6 +56,22 @@ test("a box takes the newest release for its ring, keeps it once that has served
   });
 });
 
+test("the release before and the copy of the data stay until a release was watched for days, over a power cut too", async () => {
+  box.configure("", 30, 3);
+  box.publish({ version: "0.2.0", short: true });
+  expect(await box.update()).toMatchObject({ result: "watched" });
+  expect(box.state().trial).toMatchObject({ phase: "days", days: { watched_ms: 0 } });
+  expect([box.link("current"), box.link("confirmed")]).toEqual(["0.2.0", box.link("confirmed")]);
+  expect(box.link("confirmed")).toEndWith("package");
+  expect(existsSync(join(box.releases, "copy"))).toBe(true);
+  await box.cutPower();
+  await box.boot();
+  expect(box.running()).toContain("releases/current");
+  expect(await box.judged()).toMatchObject({ result: "updated" });
+  expect(box.link("confirmed")).toBe("0.2.0");
+  expect(existsSync(join(box.releases, "copy"))).toBe(false);
+});
+
 test("a release that does not start goes back by itself, is not tried again, and makes way for the next one", async () => {
   box.publish({ version: "0.2.0", fault: faults["does not start"] });
   expect(await box.update()).toMatchObject({ result: "went_back" });
