@@ -1,7 +1,9 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { decodingBounds } from "../base/json-decoder.ts";
 import { default_bytes_per_s, defaultConfigFiles } from "../config/gateway-config.ts";
 import type { Uploaded } from "../gateway/uploader/upload.ts";
-import { uploadFrom } from "../gateway/uploader/uploader.ts";
+import { connect, uploadFrom } from "../gateway/uploader/uploader.ts";
+import { HeldAnswer } from "../transfer/protocol.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { interruptible, uploadMeter } from "./progress.ts";
 import { serverLog } from "./serving.ts";
@@ -53,11 +55,33 @@ export function addUpload(
       "--json",
       "print {sent, confirmed_seq, differing_days} as JSON, and stopped: releases that central has stopped",
     )
-    .action((options: UploadSiteOptions & { json?: boolean }) => upload(options, everyDay, context));
+    .addOption(
+      new Option("--held <epoch>", "send nothing, and print how far central holds an epoch").hideHelp(),
+    )
+    .action((options: UploadCommandOptions) =>
+      options.held === undefined ? upload(options, everyDay, context) : printHeld(options, context),
+    );
+}
+
+interface UploadCommandOptions extends UploadSiteOptions {
+  readonly json?: boolean;
+  readonly held?: string;
+}
+
+/** An update asks by it whether a new release truly uploads. */
+async function printHeld(options: UploadCommandOptions, context: CommandContext): Promise<void> {
+  const log = serverLog(context, "info");
+  const held = await interruptible(context, { interrupted: "Interrupted.", later: log }, async (stop) => {
+    const central = connect(siteOf(options), { stop, clock: context.clock, log });
+    const path = `/held?${new URLSearchParams({ epoch: options.held ?? "" })}`;
+    const answer = await central.ask({ method: "GET", path, answer: decodingBounds.batchAnswer });
+    return central.read(answer, HeldAnswer);
+  });
+  if (held !== undefined) context.terminal.printJson(held);
 }
 
 async function upload(
-  options: UploadSiteOptions & { json?: boolean },
+  options: UploadCommandOptions,
   everyDay: boolean,
   context: CommandContext,
 ): Promise<void> {

@@ -28,6 +28,7 @@ import type { DayReadings } from "../store/gateway/upload-store.ts";
  * | POST /sync/v1/verify | central | sync | VerifyBody -> VerifyAnswer |
  * | PUT /sync/v1/days | central | sync | a batch of one day, named by DayQuery -> RepairAnswer |
  * | GET /sync/v1/days | central | sync | the batch of one day that central holds, by DayQuery |
+ * | GET /sync/v1/held | central | sync | HeldAnswer, by HeldQuery: how far an epoch of the home is held |
  * | GET /sync/v1/roster | central | sync | the home's records as an import document, with ETag |
  * | PUT, GET /sync/v1/backups | central | sync | BackupsBody: files such as the backup of the Zigbee network |
  * | GET /sync/v1/history | central | sync | batches for a box that is restored, by HistoryQuery; 204 at the end |
@@ -263,7 +264,12 @@ export const BackupsBody = Type.Object(
 );
 export type BackupsBody = Static<typeof BackupsBody>;
 
+/** Answers the number up to which central holds every reading of an epoch. */
+export const HeldAnswer = Type.Object({ epoch: EpochName, held_seq: seq });
+export type HeldAnswer = Static<typeof HeldAnswer>;
+
 /** Queries, as strings of the URL. */
+export const HeldQuery = Type.Object({ epoch: EpochName });
 export const BatchQuery = Type.Object({ epoch: EpochName, after: seq });
 export const ReportQuery = Type.Object({ after_note: seq, after_device: Type.Optional(number) });
 export const DigestQuery = Type.Object({

@@ -6,6 +6,10 @@ const whenUpdated = (script: string) => `if (process.argv.includes("update")) {\
 export const faults = {
   "breaks its updater": whenUpdated("process.exit(7);"),
   "has an updater that does nothing": whenUpdated("process.exit(0);"),
+  "has an upload that does nothing": `if (process.argv.includes("upload") && process.argv.includes("--json")) {
+    console.log('{"sent":0,"confirmed_seq":0,"differing_days":0}');
+    process.exit(0);
+  }`,
   "does not start": whenRun("process.exit(1);"),
   /** It drops what a stick says, from the first byte on. */
   deaf: whenRun(`

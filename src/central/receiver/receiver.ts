@@ -13,6 +13,8 @@ import {
   BackupsBody,
   batchHeader,
   DayQuery,
+  type HeldAnswer,
+  HeldQuery,
   HistoryQuery,
   homeHeader,
   positionHeader,
@@ -132,6 +134,10 @@ function homeRoutes(parts: Parts) {
       detail: { summary: "Readings of a day that are here, as a batch" },
       query: queryReader(DayQuery),
     })
+    .get("/held", inTurn(parts, null, heldOfEpoch), {
+      detail: { summary: "How far an epoch of the home is held" },
+      query: queryReader(HeldQuery),
+    })
     .get("/roster", inTurn(parts, null, homeRecords), {
       detail: { summary: "The programme's records for the home" },
     })
@@ -184,6 +190,16 @@ async function report(
     epochs: held.map(({ epoch, held_seq, held_note }) => ({ epoch, held_seq, held_note })),
     ...(await stopped.answerTo(report)),
   };
+}
+
+/** The number up to which an epoch of the home is held. */
+async function heldOfEpoch(
+  { home, query: { epoch } }: HomeCall<undefined, Static<typeof HeldQuery>>,
+  { store }: Parts,
+): Promise<HeldAnswer> {
+  await requireOwn(store, [epoch], home);
+  const [held] = await store.held([epoch]);
+  return { epoch, held_seq: held?.held_seq ?? 0 };
 }
 
 /** The days of a gateway that differ from the readings held here. */

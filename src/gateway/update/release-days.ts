@@ -43,6 +43,7 @@ export function beginDays({ boot, now, restarts, data_bytes, gateway }: Seen): D
     windows: [],
     heard: Object.entries(heard).map(([name, mark]) => ({ name, mark, at_ms: 0 })),
     noted: [{ at_ms: 0, epoch, seq: last_seq }],
+    upload_faults: 0,
   };
 }
 
@@ -123,8 +124,11 @@ export function numberDue(days: Days, { watch_ms }: DaysRules): Days["noted"][nu
 
 /** The days once central is known to hold a number that was noted. */
 export function withHeld(days: Days, { at_ms }: Days["noted"][number]): Days {
-  return { ...days, noted: days.noted.filter((one) => one.at_ms > at_ms) };
+  return { ...days, upload_faults: 0, noted: days.noted.filter((one) => one.at_ms > at_ms) };
 }
+
+/** Times in a row that an upload may fail: another one may have been under way. */
+export const upload_faults_max = 1;
 
 const rounded = ({ monotonic_ms, unix_ms }: Seen["now"]) => ({
   monotonic_ms: Math.round(monotonic_ms),

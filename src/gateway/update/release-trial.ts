@@ -94,7 +94,7 @@ export class ReleaseTrial {
       else served_ms = undefined;
       const steady = served_ms !== undefined && now_ms - served_ms >= steady_ms;
       const due = (one: Shown | undefined) => steady && !one?.succeeded && now_ms >= (one?.again_ms ?? 0);
-      if (trial.baseline.uploads && due(upload)) upload = await this.#upload(folder, now_ms + steady_ms);
+      if (trial.baseline.uploads && due(upload)) upload = await this.#upload(trial, now_ms + steady_ms);
       if ((upload?.succeeded || !trial.baseline.uploads) && due(proof))
         proof = await this.#prove(trial, proof, now_ms + steady_ms);
       if (steady && proof?.succeeded) {
@@ -114,9 +114,12 @@ export class ReleaseTrial {
     }
   }
 
-  async #upload(folder: string, again_ms: number): Promise<Shown> {
+  async #upload({ version, baseline }: Trial, again_ms: number): Promise<Shown> {
+    const { target, own, judge, data } = this.#options;
+    const { gateway } = await judge.seen(baseline, target.watch_ms);
+    const had = { epoch: gateway?.epoch ?? "", seq: gateway?.last_seq ?? 0 };
     try {
-      await this.#options.data.upload(join(folder, "lintel"));
+      await data.uploadTruly(join(target.directory, version, "lintel"), own.launcher, had);
       return { succeeded: true, faults: 0, said: "", again_ms };
     } catch (thrown) {
       const unreachable = thrown instanceof CommandFailed && thrown.later;

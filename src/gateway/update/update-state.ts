@@ -60,6 +60,8 @@ export const Days = Type.Object({
   heard: Type.Array(Type.Object({ name: text, mark: text, at_ms: count }, closed)),
   /** Numbers of readings that central has to hold some time later. */
   noted: Type.Array(Type.Object({ at_ms: count, epoch: text, seq: count }, closed), { maxItems: 100 }),
+  /** Looks in a row in which it had to upload and could not, by its own fault. */
+  upload_faults: count,
 });
 export type Days = Static<typeof Days>;
 

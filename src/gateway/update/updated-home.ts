@@ -88,6 +88,29 @@ export class UpdatedData {
     return Value.Check(UploadedWords, found) ? found.stopped : [];
   }
 
+  /** The number up to which central holds the readings of an epoch, as a release asks it. @throws CommandFailed */
+  async heldAtCentral(launcher: string, epoch: string): Promise<number> {
+    const words = ["upload", "--held", epoch, "--config", this.#config, "--json"];
+    return JSON.parse(await this.command(launcher, ...words)).held_seq;
+  }
+
+  /**
+   * Has a release upload, and another one ask central whether it holds what this box had before. Where nobody can ask, that is no fault of the upload.
+   *
+   * @throws CommandFailed
+   */
+  async uploadTruly(launcher: string, asker: string, had: { epoch: string; seq: number }): Promise<void> {
+    await this.upload(launcher);
+    const held_seq = await this.heldAtCentral(asker, had.epoch).catch((thrown: unknown) => {
+      throw new CommandFailed(messageOf(thrown), true);
+    });
+    if (held_seq < had.seq)
+      throw new CommandFailed(
+        `its upload ends as if all were well, and central holds its readings up to ${held_seq} of ${had.seq}`,
+        false,
+      );
+  }
+
   /** A token that reads for two days: its id and its text. */
   async makeToken(launcher: string): Promise<string> {
     const words = ["token", "create", "lintel-update", "--expires", "2d", "--json", "--data", this.#data];

@@ -4,9 +4,9 @@ import { clockQuality } from "../../base/clock.ts";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { hour_ms } from "../../base/time.ts";
-import { afterLook, beginDays, faultInDays, type Seen } from "./release-days.ts";
 import { downloadRelease, readRepository, requireRoomFor } from "./release-repository.ts";
 import { downloadsIn, Overruled, poll_ms, ReleaseTrial, type UpdaterOptions } from "./release-trial.ts";
+import { firstLook, lookAgain } from "./release-watch.ts";
 import {
   chooseRelease,
   type Link,
@@ -233,14 +233,9 @@ class UpdateRun {
 
   /** Has a release that has shown everything be watched for days. */
   async #beginDays(trial: Trial): Promise<Updated> {
-    let days: Days | undefined;
-    for (let tries = 0; days === undefined && tries < first_looks_max; tries += 1) {
-      if (tries > 0) await this.#options.pause(poll_ms);
-      days = beginDays(await this.#seen(trial));
-    }
+    const days = await firstLook(trial, this.#options);
     if (days === undefined) return this.#fail(trial, "it does not answer on its control socket");
-    const watched: Trial = { ...trial, phase: "days", days };
-    this.#keep({ trial: watched });
+    this.#keep({ trial: { ...trial, phase: "days", days } });
     await this.#forgetToken(join(this.#directory, trial.version, "lintel"));
     this.#dropDownloads();
     return this.#watched(trial.version, days);
@@ -248,20 +243,11 @@ class UpdateRun {
 
   /** One look at a release in its days, and the verdict once they are over. */
   async #lookOn(trial: Trial, before: Days): Promise<Updated> {
-    const { watch_ms } = this.#options.target;
-    const rules = { baseline: trial.baseline, watch_ms };
-    const days = afterLook(before, await this.#seen(trial), rules);
+    const { days, fault, over } = await lookAgain(trial, before, this.#options);
     const watched: Trial = { ...trial, days };
     this.#keep({ trial: watched });
-    const fault = faultInDays(days, rules);
     if (fault !== undefined) return await this.#fail(watched, fault);
-    if (days.watched_ms >= watch_ms) return await this.#confirm(watched);
-    return this.#watched(trial.version, days);
-  }
-
-  async #seen({ baseline }: Trial): Promise<Seen> {
-    const { judge, data, target } = this.#options;
-    return { ...(await judge.seen(baseline, target.watch_ms)), data_bytes: await data.bytesOfFiles() };
+    return over ? await this.#confirm(watched) : this.#watched(trial.version, days);
   }
 
   #fail(trial: Trial, message: string): Promise<Updated> {
@@ -416,7 +402,5 @@ function releaseNames(release: Refused["release"]): { version?: string; sha256?:
   return sha256 === undefined ? { version } : { version, sha256 };
 }
 
-/** Of a release that has just served for minutes. */
-const first_looks_max = 10;
 /** For joining, uploads and radio windows to be over. */
 const quiet_ms_max = 2 * 60 * 60_000;

@@ -36,6 +36,7 @@ const requests: readonly {
   },
   { route: "PUT /days", query: dayQuery, sent: batch, who: "home", answers: 200 },
   { route: "GET /days", query: dayQuery, who: "home", answers: 200 },
+  { route: "GET /held", query: `epoch=${epoch}`, who: "home", answers: 200 },
   { route: "GET /roster", who: "home", answers: 200 },
   { route: "PUT /backups", sent: json({ files: { "zigbee.json": "e30=" } }), who: "home", answers: 204 },
   { route: "GET /backups", who: "home", answers: 200 },
@@ -169,6 +170,7 @@ describe("what home 12 has sent, to the token of home 13", () => {
 
   test("cannot be read: no day, no history, no backup, no record", async () => {
     await foreign(await ask13("GET", `/days?${dayQuery}`));
+    await foreign(await ask13("GET", `/held?epoch=${epoch}`));
     expect((await ask13("GET", "/history?from=0")).status).toBe(204);
     expect(await (await ask13("GET", "/backups")).json()).toEqual({ files: {} });
     const roster = await (await ask13("GET", "/roster")).text();

@@ -103,6 +103,19 @@ test("a release that changes the database and what was recorded goes back after 
   expect(home.update.refusals).toMatchObject([{ version: "0.2.0", reason: "went_back" }]);
 });
 
+test("a release whose upload sends nothing and says that all is well goes back", async () => {
+  await say(0x21);
+  await box.site.answer("upload", "--config", box.site.config, "--json");
+  box.publish({ version: "0.2.0", fault: faults["has an upload that does nothing"], short: true });
+  box.beforeStop = async () => {
+    box.beforeStop = async () => {};
+    await say(0x22);
+  };
+  const { result, message } = await box.update();
+  expect(result).toBe("went_back");
+  expect(message).toContain("central holds its readings up to 1 of 2");
+});
+
 test("a deaf release goes back, and what was heard meanwhile stays where the database kept its form", async () => {
   await say(0x21);
   box.publish({ version: "0.2.0", fault: faults.deaf });

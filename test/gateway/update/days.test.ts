@@ -10,7 +10,10 @@ import {
   type SeenGateway,
   withHeld,
 } from "../../../src/gateway/update/release-days.ts";
+import type { UpdaterOptions } from "../../../src/gateway/update/release-trial.ts";
+import { lookAgain } from "../../../src/gateway/update/release-watch.ts";
 import type { Baseline, Days } from "../../../src/gateway/update/update-state.ts";
+import { CommandFailed } from "../../../src/gateway/update/updated-home.ts";
 
 const watch_ms = 3 * day_ms;
 const look_ms = hour_ms / 2;
@@ -153,6 +156,39 @@ test("a number that was noted is due at central thirty hours later, and once it 
   expect(numberDue(days, rules)).toBeUndefined();
   lookUntil(watch_ms);
   expect(numberDue(days, rules)).toMatchObject({ seq: 42 });
+});
+
+test("an upload that central knows nothing of has to go at the second look, and one that cannot reach central never", async () => {
+  const begun = beginDays(seen({ at_ms: 0, readings: 7 })) as Days;
+  const trial = { phase: "days", version: "0.2.0", sha256: "", spent_ms: 0, runs: 1, baseline } as const;
+  const looks = async (held: () => Promise<number>, upload: () => Promise<void>) => {
+    let days = begun;
+    for (let at_ms = look_ms; ; at_ms += look_ms) {
+      const { gateway, data_bytes, ...rest } = seen({ at_ms, readings: 8 });
+      const data = { bytesOfFiles: async () => data_bytes, heldAtCentral: held, uploadTruly: upload };
+      const judge = { seen: async () => ({ ...rest, gateway }) };
+      const options = { judge, data, target: { watch_ms, directory: "/" }, own: {}, log: { warn() {} } };
+      const looked = await lookAgain(trial, days, options as unknown as UpdaterOptions);
+      const { fault, over } = looked;
+      if (fault !== undefined || over || at_ms > 2 * watch_ms) return { fault, over, at_h: at_ms / hour_ms };
+      days = looked.days;
+    }
+  };
+  const fails = (later: boolean) => async () => {
+    throw new CommandFailed("no way", later);
+  };
+  const at_30 = { fault: "it cannot upload: no way", over: false, at_h: 30.5 };
+  expect(await looks(async () => 6, fails(false))).toEqual(at_30);
+  expect(await looks(async () => 8, fails(false))).toEqual({ fault: undefined, over: true, at_h: 72 });
+  expect(
+    await looks(
+      async () => 6,
+      async () => {},
+    ),
+  ).toEqual({ fault: undefined, over: true, at_h: 72 });
+  const unreachable = { fault: undefined, over: false, at_h: 144.5 };
+  expect(await looks(async () => 6, fails(true))).toEqual(unreachable);
+  expect(await looks(fails(false) as () => Promise<never>, fails(false))).toEqual(unreachable);
 });
 
 test("a gateway that answers nobody for six hours has to go", () => {

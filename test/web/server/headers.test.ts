@@ -105,6 +105,7 @@ test("central's answers to gateways, administrators and monitors are kept by nob
     ["POST", "/sync/v1/report", home, reportBody(gatewayOf(12, 1))],
     ["POST", "/sync/v1/report", home, { wrong: 1 }],
     ["GET", "/sync/v1/roster", home],
+    ["GET", `/sync/v1/held?epoch=${"a".repeat(32)}`, home],
     ["GET", "/sync/v1/backups", home],
     ["PUT", "/sync/v1/backups", home, { files: { a: "e30=" } }],
     ["GET", "/sync/v1/history?from=0", home],
