@@ -31,6 +31,16 @@ export interface FleetHome {
   readonly disk_worn: boolean | null;
   /** How often the gateway's service was started again on the day before its last report because it had ended by itself. */
   readonly restarts: number | null;
+  /** Memory of the gateway's process and of its machine, bytes. */
+  readonly memory_bytes: number | null;
+  readonly machine_memory_bytes: number | null;
+  /** Since when it let devices in, where it did at its last report. */
+  readonly joining_since_ms: number | null;
+  /** Whether it knew the time at its last report, and the end of the last stretch of time in which its clock was wrong by an unknown amount. */
+  readonly clock_synchronised: boolean | null;
+  readonly clock_doubted_ms: number | null;
+  /** Minutes of the day before its last report in which the gateway or one of its drivers did not listen: of the worst of these. */
+  readonly deaf_minutes: number | null;
   /** Days that differed at the last comparison. */
   readonly differing_days: number | null;
   /** The error of the last failed upload, or the reason why central cannot read the gateway now. */
@@ -89,28 +99,72 @@ export interface FleetNeed {
   readonly type: FleetNeedType;
   /** One line for a person. */
   readonly message: string;
+  /** The item that it is about, where it is about one. */
+  readonly item?: string;
+}
+
+/** How bad a need is: when people hear of it, and after how many hours without an acknowledgement `lead` hears of it too. */
+export const needLevels = {
+  urgent: { escalate_h: 2, told: "at any hour" },
+  normal: { escalate_h: 48, told: "outside of quiet hours" },
+  digest: { escalate_h: undefined, told: "in the daily digest" },
+} as const satisfies Readonly<Record<string, { escalate_h: number | undefined; told: string }>>;
+export type NeedLevel = keyof typeof needLevels;
+
+/** Who deals with needs: visits homes, looks after the data, or runs the servers; `lead` hears of what nobody of these has acknowledged. */
+export const needDuties = ["field", "data", "server", "lead"] as const;
+export type NeedDuty = (typeof needDuties)[number];
+
+/** A row of a table of needs: what it is, and who hears of it, when. */
+export interface NeedRule {
+  readonly title: string;
+  readonly level: NeedLevel;
+  readonly duty: NeedDuty;
+  /** How long it lasts before somebody hears of it, and how long it is gone before it is over, hours. */
+  readonly after_h: number;
+  readonly over_h: number;
+}
+
+/** A gateway reports once a night: what it reports is over when one report without it has come, and the next is due. */
+const night_h = 30;
+
+function rule(
+  title: string,
+  level: NeedLevel,
+  duty: NeedDuty,
+  { after_h = 0, over_h = night_h }: Partial<Pick<NeedRule, "after_h" | "over_h">> = {},
+): NeedRule {
+  return { title, level, duty, after_h, over_h };
 }
 
 /**
- * Needs of a home, worst first. `alerttypeid` is served in the alerts of the home's subjects: add numbers, never change
- * one. They begin above every programme's own numbers.
+ * Needs of a home, worst first. Mails, metrics and rules of Prometheus come from this table. `alerttypeid` is served in the alerts of the
+ * home's subjects: add numbers, never change one. They begin above every programme's own numbers.
  */
 export const fleetNeeds = {
-  never_heard: { alerttypeid: 90_015, title: "Never heard" },
-  upload_overdue: { alerttypeid: 90_001, title: "Upload overdue" },
-  two_gateways: { alerttypeid: 90_002, title: "Two gateways" },
-  data_differ: { alerttypeid: 90_003, title: "Data differ" },
-  disk_nearly_full: { alerttypeid: 90_004, title: "Disk nearly full" },
-  crash_loop: { alerttypeid: 90_016, title: "Starts again and again" },
-  power_low: { alerttypeid: 90_011, title: "Power supply too weak" },
-  disk_worn: { alerttypeid: 90_012, title: "Disk worn" },
-  gateway_hot: { alerttypeid: 90_013, title: "Gateway too hot" },
-  clock_wrong: { alerttypeid: 90_005, title: "Clock wrong" },
-  item_silent: { alerttypeid: 90_006, title: "Item silent" },
-  identity_conflict: { alerttypeid: 90_014, title: "Another device under a known address" },
-  erased_there: { alerttypeid: 90_008, title: "Erased at the gateway" },
-  battery_low: { alerttypeid: 90_007, title: "Battery low" },
-} as const;
+  never_heard: { alerttypeid: 90_015, ...rule("Never heard", "normal", "field", { over_h: 1 }) },
+  upload_overdue: { alerttypeid: 90_001, ...rule("Upload overdue", "normal", "field", { over_h: 6 }) },
+  two_gateways: { alerttypeid: 90_002, ...rule("Two gateways", "normal", "server") },
+  data_differ: { alerttypeid: 90_003, ...rule("Data differ", "normal", "data") },
+  disk_nearly_full: { alerttypeid: 90_004, ...rule("Disk nearly full", "normal", "field") },
+  crash_loop: { alerttypeid: 90_016, ...rule("Starts again and again", "normal", "field") },
+  went_back: { alerttypeid: 90_017, ...rule("Went back from an update", "normal", "server") },
+  joining_open: { alerttypeid: 90_018, ...rule("Joining left open", "normal", "field") },
+  power_low: { alerttypeid: 90_011, ...rule("Power supply too weak", "digest", "field") },
+  disk_worn: { alerttypeid: 90_012, ...rule("Disk worn", "digest", "field") },
+  gateway_hot: { alerttypeid: 90_013, ...rule("Gateway too hot", "digest", "field") },
+  memory_high: { alerttypeid: 90_019, ...rule("Memory nearly used up", "digest", "server") },
+  clock_wrong: { alerttypeid: 90_005, ...rule("Clock wrong", "normal", "field") },
+  clock_doubted: { alerttypeid: 90_020, ...rule("Time uncertain", "digest", "field") },
+  minutes_missing: { alerttypeid: 90_021, ...rule("Minutes of a day missing", "normal", "field") },
+  item_silent: { alerttypeid: 90_006, ...rule("Item silent", "normal", "field", { after_h: 12 }) },
+  identity_conflict: {
+    alerttypeid: 90_014,
+    ...rule("Another device under a known address", "normal", "field"),
+  },
+  erased_there: { alerttypeid: 90_008, ...rule("Erased at the gateway", "digest", "data") },
+  battery_low: { alerttypeid: 90_007, ...rule("Battery low", "digest", "field", { over_h: 78 }) },
+} as const satisfies Readonly<Record<string, NeedRule & { readonly alerttypeid: number }>>;
 
 export type FleetNeedType = keyof typeof fleetNeeds;
 

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { Value } from "@sinclair/typebox/value";
 import type { DriverStatus } from "../../drivers/driver.ts";
 import { type Clock, clockQuality } from "../base/clock.ts";
@@ -158,20 +159,25 @@ function uploadTroubles({ upload, now_ms }: GatewayHealth): Trouble[] {
     : [{ what: `${what}.`, remedy: "See whether lintel-upload.timer runs." }];
 }
 
+/** Facts that only a running gateway knows, as its status has them. */
+export type RunningFacts = Pick<GatewayStatus, "machine" | "memory_bytes" | "opened"> & {
+  readonly strangers: readonly unknown[];
+  readonly drivers: readonly { readonly name: string }[];
+};
+
 /** A gateway's report without the values that only an upload knows. */
 export type GatewayDescription = Omit<GatewayReport, "differing_days" | "failure">;
 
 /** Looks at a gateway's store and disk. `directory` is its data directory. */
 export async function describeGateway(options: {
-  readonly store: Pick<Store, "overview" | "erasures"> & Pick<UploadStore, "uncertainTimes" | "identities">;
+  readonly store: Pick<Store, "overview" | "erasures"> &
+    Pick<UploadStore, "uncertainTimes" | "deaf_ms" | "identities">;
   readonly clock: Clock;
   readonly directory: string;
   readonly version: string;
   readonly timezone: string;
-  /** How many strangers the gateway hears, where it runs. */
-  readonly strangers?: number | undefined;
-  /** The machine as the running gateway sees it; absent: read now. */
-  readonly machine?: MachineHealth | undefined;
+  /** The gateway, where it runs. Without it the machine is read now. */
+  readonly running?: RunningFacts | undefined;
   /** Of its updates, where it updates itself. */
   readonly update?: UpdateReport | undefined;
   /** Lines of curtain sensors in its configuration. */
@@ -179,7 +185,7 @@ export async function describeGateway(options: {
   /** `HH:MM` at which it uploads; absent or empty where it does not by itself. */
   readonly upload_at?: string;
 }): Promise<GatewayDescription> {
-  const { store, clock, directory, version, timezone, strangers, update } = options;
+  const { store, clock, directory, version, timezone, running, update } = options;
   // One that does not fit would keep the whole report from central, and the readings with it.
   const fitting = (options.walking ?? []).filter((line) => Value.Check(LineReport, line));
   const walking = fitting.slice(0, lines_reported_max);
@@ -190,6 +196,8 @@ export async function describeGateway(options: {
   const conflicts = openConflicts((await store.identities()).conflicts);
   const disk_free_bytes = await freeBytes(directory);
   const { unix_ms, quality } = clock.now();
+  const drivers = running?.drivers.map(({ name }) => name);
+  const deaf = await store.deaf_ms({ from_ms: unix_ms - day_ms, to_ms: unix_ms, drivers });
   return {
     version,
     now_ms: unix_ms,
@@ -197,13 +205,16 @@ export async function describeGateway(options: {
     timezone,
     ...(options.upload_at ? { upload_due_in_ms: untilTimeOfDay_ms(options.upload_at, unix_ms) } : {}),
     restarts: restartsIn(directory, unix_ms),
+    ...(running && { memory_bytes: running.memory_bytes, machine_memory_bytes: totalmem() }),
+    ...(running?.opened && { joining_since_ms: running.opened.since_ms }),
+    deaf_minutes: Math.floor(Math.min(deaf, day_ms) / 60_000),
     last_seq,
     waiting,
     disk_free_bytes,
     bytes_on_disk: bytesOnDisk,
-    machine: options.machine ?? machineHealth(directory),
+    machine: running?.machine ?? machineHealth(directory),
     dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
-    strangers,
+    strangers: running?.strangers.length,
     update,
     ...(walking.length === 0 ? {} : { walking }),
     ...(conflicts.length === 0 ? {} : { conflicts }),

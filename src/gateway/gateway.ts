@@ -407,7 +407,8 @@ function uploadsOf({ config, clock, log }: GatewayOptions, started: Started[]): 
 }
 
 /** The store that a pulling central reads from. */
-function sourceOf({ options, parts, power, uploads }: GatewayFacts) {
+function sourceOf(facts: GatewayFacts) {
+  const { options, parts, uploads } = facts;
   const { config, clock } = options;
   const directory = config.data;
   return sourceApp({
@@ -420,8 +421,7 @@ function sourceOf({ options, parts, power, uploads }: GatewayFacts) {
         version,
         timezone: config.home.timezone,
         walking: config.walking,
-        strangers: parts.admission.strangers().length,
-        machine: { ...machineHealth(directory), ...power.seen() },
+        running: await statusOf(facts),
         update: config.update && updateReportOf(config.update.directory, config.update.ring),
       })),
       differing_days: 0,

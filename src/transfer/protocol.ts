@@ -122,6 +122,12 @@ export const GatewayReport = Type.Object(
     upload_due_in_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: upload_due_max_ms })),
     /** How often its service was started again in the last day because it had ended by itself. */
     restarts: Type.Optional(number),
+    /** Memory of the running gateway and of its machine, bytes, and since when it lets devices in; absent where no gateway runs, and where it lets none in. */
+    memory_bytes: Type.Optional(number),
+    machine_memory_bytes: Type.Optional(number),
+    joining_since_ms: Type.Optional(time_ms),
+    /** Minutes of the last day in which the gateway or one of its drivers did not listen: of the worst of these. */
+    deaf_minutes: Type.Optional(Type.Integer({ minimum: 0, maximum: 24 * 60 })),
     last_seq: seq,
     /** Readings on disk that wait for the time. */
     waiting: number,

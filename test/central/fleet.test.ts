@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SystemClock } from "../../src/base/clock.ts";
 import { hour_ms } from "../../src/base/time.ts";
 import { AlertKeeper } from "../../src/central/fleet/alert-keeper.ts";
-import { fleetOf, upload_grace_ms, upload_overdue_ms } from "../../src/central/fleet/fleet.ts";
+import { fleetOf } from "../../src/central/fleet/fleet.ts";
+import { upload_grace_ms, upload_overdue_ms } from "../../src/central/fleet/needs-of-home.ts";
 import type { FleetHome } from "../../src/domain/fleet-home.ts";
 import { itemStatus } from "../../src/domain/records/item.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
@@ -30,6 +31,17 @@ afterEach(async () => {
 });
 
 const well = wellReport({ version: "0.1.0", now_ms: start_ms, timezone: "Europe/Berlin", last_seq: 5 });
+
+const wentBack: Partial<GatewayReport> = {
+  update: {
+    ring: 5,
+    refusals: [{ version: "2", reason: "went_back", message: "it was deaf", at_ms: start_ms, times: 1 }],
+  },
+};
+
+const doubted: Partial<GatewayReport> = {
+  doubts: [{ from_ms: start_ms - 2 * hour_ms, to_ms: start_ms - hour_ms }],
+};
 
 const conflict = {
   address: sensor(1).address,
@@ -76,6 +88,12 @@ test.each([
   ["a clock two minutes behind", { now_ms: start_ms - 120_000 }, {}, 0, "clock_wrong"],
   ["a disk that is nearly full", { disk_free_bytes: 100e6 }, {}, 0, "disk_nearly_full"],
   ["a gateway that crashes every six minutes", { restarts: 240 }, {}, 0, "crash_loop"],
+  ["a release that it went back from", wentBack, {}, 0, "went_back"],
+  ["joining that is left open", { joining_since_ms: start_ms - hour_ms - 1 }, {}, 0, "joining_open"],
+  ["memory that is nearly used up", { memory_bytes: 290, machine_memory_bytes: 1_000 }, {}, 0, "memory_high"],
+  ["a gateway that does not know the time", { clock_synchronised: false }, {}, 0, "clock_doubted"],
+  ["one that did not know it an hour ago", doubted, {}, 0, "clock_doubted"],
+  ["a driver that did not listen for half an hour", { deaf_minutes: 30 }, {}, 0, "minutes_missing"],
   ["a weak power supply", { machine: { power_low: true } }, {}, 0, "power_low"],
   [
     "one that was weak yesterday",

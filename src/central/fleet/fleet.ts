@@ -1,10 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import { disk_low_bytes } from "../../base/disk/disk-fault.ts";
-import { isHot, isPowerLow, isWorn } from "../../base/machine-health.ts";
-import { plainLine } from "../../base/text.ts";
-import { hour_ms } from "../../base/time.ts";
-import type { FleetHome, FleetNeed, FleetNeedType } from "../../domain/fleet-home.ts";
-import { conflictText } from "../../domain/identity.ts";
+import { isPowerLow, isWorn } from "../../base/machine-health.ts";
+import type { FleetHome } from "../../domain/fleet-home.ts";
 import { isBatteryLow, type Kind } from "../../domain/kinds.ts";
 import { itemStatus } from "../../domain/records/item.ts";
 import type { StoredRecord } from "../../domain/records/record-table.ts";
@@ -12,6 +8,7 @@ import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/
 import type { Erasure } from "../../store/erasure.ts";
 import type { ItemState, Token } from "../../store/store.ts";
 import type { GatewayReport } from "../../transfer/protocol.ts";
+import { needsOf } from "./needs-of-home.ts";
 
 /**
  * Every home that has ever sent anything or has a token to do so, in order of number; `of`: only those of these homes, for somebody who may see no others, without what tells of
@@ -96,6 +93,12 @@ function fleetHome(gateway: Expected, { items, doubtful, strays, erased }: Heard
     disk_free_bytes: report.disk_free_bytes ?? null,
     ...machineOf(report),
     restarts: report.restarts ?? null,
+    memory_bytes: report.memory_bytes ?? null,
+    machine_memory_bytes: report.machine_memory_bytes ?? null,
+    joining_since_ms: report.joining_since_ms ?? null,
+    clock_synchronised: report.clock_synchronised ?? null,
+    clock_doubted_ms: report.doubts?.at(-1)?.to_ms ?? null,
+    deaf_minutes: report.deaf_minutes ?? null,
     differing_days: report.differing_days ?? null,
     failure: report.failure ?? null,
     items,
@@ -147,70 +150,6 @@ function machineOf({ machine = {}, now_ms = 0 }: Partial<GatewayReport>) {
   };
 }
 
-function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): FleetNeed[] {
-  const needs: FleetNeed[] = [];
-  const need = (type: FleetNeedType, message: string) => needs.push({ type, message: plainLine(message) });
-  const heard_ms = Math.max(home.last_upload_ms ?? 0, home.last_report_ms ?? 0);
-  const due_ms =
-    home.next_upload_ms === null ? heard_ms + upload_overdue_ms : home.next_upload_ms + upload_grace_ms;
-  if (home.expected_since_ms !== null) {
-    if (now_ms - home.expected_since_ms > unheard_max_ms)
-      need(
-        "never_heard",
-        `Home ${home.homeid} has a token since ${dayText(home.expected_since_ms)}, and its gateway has never been heard. If no gateway is to come: lintel token list, and lintel token revoke ID`,
-      );
-  } else if (now_ms > due_ms)
-    need(
-      "upload_overdue",
-      `The gateway of home ${home.homeid} has not uploaded since ${dayText(heard_ms)}${home.failure === null ? "" : `: ${home.failure}`}`,
-    );
-  if (home.rivals.length > 0)
-    need(
-      "two_gateways",
-      `${home.rivals.length + 1} gateways upload for home ${home.homeid}: one of them has the token of another home, or a copy of the other's card`,
-    );
-  if ((home.differing_days ?? 0) > 0)
-    need("data_differ", `Central holds readings of home ${home.homeid} that its gateway has lost`);
-  if (home.disk_free_bytes !== null && home.disk_free_bytes < disk_low_bytes)
-    need("disk_nearly_full", `The disk of the gateway of home ${home.homeid} is nearly full`);
-  if ((home.restarts ?? 0) >= restarts_min)
-    need(
-      "crash_loop",
-      `The gateway of home ${home.homeid} ends by itself and starts again: sudo lintel report-fault there, and send the file to the developers`,
-    );
-  if (home.power_low) need("power_low", `The power supply of the gateway of home ${home.homeid} is too weak`);
-  if (home.disk_worn) need("disk_worn", `The disk of the gateway of home ${home.homeid} is nearly worn out`);
-  if (isHot({ temperature_c: home.temperature_c ?? undefined }))
-    need("gateway_hot", `The gateway of home ${home.homeid} is too hot`);
-  if (home.clock_offset_ms !== null && Math.abs(home.clock_offset_ms) > clock_off_max_ms)
-    need("clock_wrong", `The clock of the gateway of home ${home.homeid} is wrong`);
-  const [conflict] = home.conflicts;
-  if (conflict !== undefined) need("identity_conflict", conflictMessage(home, conflict));
-  for (const subject of home.erased_there)
-    need(
-      "erased_there",
-      `${subject === null ? `Home ${home.homeid}` : `Subject ${subject}`} was erased at the gateway of home ${home.homeid}, and is still here: lintel erase ${subject === null ? `--home ${home.homeid}` : `--subject ${subject}`}`,
-    );
-  for (const { itemname, heard_ms } of home.silent)
-    need(
-      "item_silent",
-      `${itemname} has not been heard ${heard_ms === null ? "yet" : `since ${dayText(heard_ms)}`}`,
-    );
-  for (const { itemname } of home.low_batteries)
-    need("battery_low", `The battery of ${itemname} is nearly empty`);
-  return needs;
-}
-
-/** Without counts and hours: another message would be another alert. */
-function conflictMessage(
-  { homeid, conflicts }: Pick<FleetHome, "homeid" | "conflicts">,
-  { address, why }: FleetHome["conflicts"][number],
-): string {
-  const more = conflicts.length - 1;
-  const others = more === 0 ? "" : `; lintel items conflicts shows ${more} more there`;
-  return `${conflictText({ claimed: { address }, why })} Nothing is recorded of it. At the gateway of home ${homeid}: lintel items accept ${address} if it was reset or replaced, else lintel items refuse ${address}${others}`;
-}
-
 /** Nobody misses what is decommissioned. */
 function isInInventory({ record }: ItemState): boolean {
   return record.statusname !== itemStatus.decommissioned.statusname;
@@ -222,21 +161,6 @@ function isLow(state: ItemState): boolean {
   const kind = record.typename as Kind;
   return isBatteryLow({ kind, percent: battery_percent, millivolts: battery_mv });
 }
-
-/** The day alone: a message that says the hour would be another alert every time it is made. */
-function dayText(at_ms: number): string {
-  return at_ms === 0 ? "it was set up" : new Date(at_ms).toISOString().slice(0, 10);
-}
-
-/** Of a gateway that does not tell when it uploads: a night may fail; two in a row are worth a look. */
-export const upload_overdue_ms = 50 * hour_ms;
-/** After the time at which an upload is due: the hour in which the timer draws its moment, and three to try again in. */
-export const upload_grace_ms = 4 * hour_ms;
-/** A gateway that is set up today uploads in the night to come. */
-const unheard_max_ms = 25 * hour_ms;
-const clock_off_max_ms = 60_000;
-/** In a day: once may be a device's fault. */
-const restarts_min = 3;
 
 /** Erasures at central, and who lives where, as far as gateways say that they have erased somebody. */
 export interface Erased {

@@ -62,12 +62,10 @@ export async function uploadFrom(
       keep_days: target.keep_days,
       describe: async () => {
         const running = await new ControlClient(data).statusIfRunning().catch(() => undefined);
-        const strangers = running?.strangers.length;
-        const machine = running?.machine;
         const update = site.update && updateReportOf(site.update.directory, site.update.ring);
         return describeGateway({
           ...{ store, clock, directory: data, version, timezone },
-          ...{ strangers, machine, update, upload_at: target.at, walking: site.walking },
+          ...{ running, update, upload_at: target.at, walking: site.walking },
         });
       },
       homeFiles,

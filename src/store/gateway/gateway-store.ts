@@ -54,10 +54,19 @@ export interface Settling {
   readonly by: string;
 }
 
-/** The times in doubt that a store of a gateway knows. */
+/** Times in doubt, and times of which nothing was recorded, as a store of a gateway knows them. */
 export interface UncertainTimes {
   /** Stretches of time in boots that never learned it, in the order of boots. */
   uncertainTimes(): Promise<readonly UncertainTime[]>;
+  /** For how long of a span the gateway or one of its drivers did not listen, milliseconds: of the worst of these. */
+  deaf_ms(during: DeafIn): Promise<number>;
+}
+
+export interface DeafIn {
+  readonly from_ms: number;
+  readonly to_ms: number;
+  /** Drivers that should listen; absent: those that did in the span. */
+  readonly drivers?: readonly string[] | undefined;
 }
 
 /** A stretch of time, unix milliseconds, of which is known only to some minutes or hours when in it something happened. */

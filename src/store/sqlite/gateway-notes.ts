@@ -6,6 +6,7 @@ import { type SeriesName, seriesOf } from "../../domain/series.ts";
 import { arrays, change, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../database.ts";
 import type {
   BootTime,
+  DeafIn,
   HeardState,
   IdentityNotes,
   ListeningSpan,
@@ -147,6 +148,33 @@ export function* uncertainTimes(): Work<UncertainTime[]> {
     return [{ from_ms, to_ms: Math.round(from_ms + seen_ms) }];
   });
 }
+
+/** See `UncertainTimes.deaf_ms`. To be read in one snapshot. */
+export function* deaf_ms({ from_ms, to_ms, drivers }: DeafIn): Work<number> {
+  const [listeners, outages] = yield* rowsOfAll(
+    objects<{ name: string; first_ms: number; last_ms: number }>(
+      "SELECT name, first_ms, last_ms FROM listeners WHERE home = 0",
+    ),
+    objects<{ name: string; lost_ms: number }>(
+      `SELECT listener AS name, sum(min(stop_ms, $2) - max(start_ms, $1)) AS lost_ms FROM outages
+       WHERE home = 0 AND stop_ms > $1 AND start_ms < $2 GROUP BY listener`,
+      from_ms,
+      to_ms,
+    ),
+  );
+  const lost = new Map(outages.map(({ name, lost_ms }) => [name, lost_ms]));
+  const isDue = (name: string, last_ms: number) =>
+    name === "gateway" || (drivers?.includes(name) ?? last_ms > from_ms);
+  return listeners.reduce((worst_ms, { name, first_ms, last_ms }) => {
+    if (!isDue(name, last_ms)) return worst_ms;
+    const silent_ms = to_ms - Math.max(last_ms, first_ms, from_ms);
+    // It is noted from time to time that somebody listens.
+    const now_ms = silent_ms > noted_within_ms ? silent_ms : 0;
+    return Math.max(worst_ms, (lost.get(name) ?? 0) + now_ms);
+  }, 0);
+}
+
+const noted_within_ms = 5 * 60_000;
 
 interface BootRow {
   readonly boot: string;

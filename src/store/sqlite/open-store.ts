@@ -18,7 +18,7 @@ import { databasePath, openBesideServer, openForReading } from "./connection.ts"
 import { holdsDatabase, prepareDatabase, prepareDirectory, takeLock } from "./data-directory.ts";
 import { deviceHealthAfter } from "./device-health-reads.ts";
 import { storeFault } from "./faults.ts";
-import { deviceOffset, timeKnown, uncertainTimes, waitingFacts } from "./gateway-notes.ts";
+import { deaf_ms, deviceOffset, timeKnown, uncertainTimes, waitingFacts } from "./gateway-notes.ts";
 import { checkRole, epochs, newEpoch } from "./role-and-epoch.ts";
 import { refuseHalfMoved, refuseNewer, schemaVersion, versionOf } from "./schema.ts";
 import {
@@ -117,6 +117,7 @@ function gatewayStoreOn(parts: SqliteParts): GatewayStore {
     keepEssentials: () => writer.ask("keepEssentials"),
     timeKnown: snapshot(timeKnown),
     uncertainTimes: snapshot(uncertainTimes),
+    deaf_ms: snapshot(deaf_ms),
     waiting: read(waitingFacts),
     deviceOffset: read(deviceOffset),
     cursor: read(function* (name: string) {
@@ -140,6 +141,7 @@ function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWriting })
     nextDay_ms: snapshot(nextDay_ms),
     readingsOfDay: snapshot(readingsOfDay),
     uncertainTimes: snapshot(uncertainTimes),
+    deaf_ms: snapshot(deaf_ms),
     uploadState: read(function* () {
       return Object.fromEntries(
         yield* rowsOf(arrays<[string, unknown]>("SELECT name, value FROM upload_state")),

@@ -66,3 +66,30 @@ test("the time of a boot is in doubt where its place between others was only fou
   ]);
   await store.close();
 });
+
+test("a gateway knows for how long of a day its worst driver did not listen, also one that no longer does", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const minute_ms = 60_000;
+  const at = (minutes: number) => start_ms + minutes * minute_ms;
+  const listened = (listener: string, from: number, to: number) => ({
+    listener,
+    from_ms: at(from),
+    to_ms: at(to),
+  });
+  await store.append([], {
+    listening: [
+      listened("gateway", 0, 100),
+      listened("gateway", 110, 1_440),
+      listened("zigbee", 0, 30),
+      listened("zigbee", 70, 1_439),
+      listened("ble", -300, -200),
+    ],
+  });
+  const day = { from_ms: at(0), to_ms: at(1_440) };
+  expect(await store.deaf_ms(day)).toBe(40 * minute_ms);
+  expect(await store.deaf_ms({ ...day, drivers: [] })).toBe(10 * minute_ms);
+  expect(await store.deaf_ms({ ...day, drivers: ["zigbee", "ble"] })).toBe(1_440 * minute_ms);
+  expect(await store.deaf_ms({ from_ms: at(80), to_ms: at(1_460) })).toBe(30 * minute_ms);
+  await store.close();
+});

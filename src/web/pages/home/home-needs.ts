@@ -75,7 +75,13 @@ export interface Why {
 }
 
 /** Needs that are dealt with from afar. */
-const atTheDesk: ReadonlySet<string> = new Set(["data_differ", "erased_there"]);
+const atTheDesk: ReadonlySet<string> = new Set([
+  "data_differ",
+  "erased_there",
+  "went_back",
+  "memory_high",
+  "clock_doubted",
+]);
 
 export function needsVisit({ needs }: Pick<FleetHome, "needs">): boolean {
   return needs.some(({ type }) => !atTheDesk.has(type));
@@ -109,6 +115,16 @@ const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
   data_differ: () => ({ text: "central holds readings that the gateway has lost" }),
   disk_nearly_full: () => ({ text: "the disk of the gateway is nearly full" }),
   crash_loop: ({ restarts }) => ({ text: `the gateway ends by itself: ${restarts} times in a day` }),
+  went_back: () => ({ text: "the gateway went back from an update" }),
+  joining_open: ({ joining_since_ms }) => ({
+    text: "the gateway lets in every device that asks to join",
+    ...(joining_since_ms === null ? {} : { since_ms: joining_since_ms }),
+  }),
+  memory_high: () => ({ text: "the gateway has nearly all the memory that it may have" }),
+  clock_doubted: () => ({ text: "the gateway did not know the time on the day before its last report" }),
+  minutes_missing: ({ deaf_minutes }) => ({
+    text: `the gateway did not listen for ${deaf_minutes} minutes of the day before its last report`,
+  }),
   power_low: () => ({ text: "the power supply of the gateway is too weak" }),
   disk_worn: () => ({ text: "the memory card of the gateway is nearly worn out" }),
   gateway_hot: ({ temperature_c }) => ({
