@@ -2,6 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
 import type { DeviceFacts } from "../src/domain/device-facts.ts";
+import type { MeshScan } from "../src/domain/mesh.ts";
 import type {
   BufferCursor,
   Device,
@@ -73,6 +74,11 @@ export interface Driver {
    * An update waits for it to end.
    */
   busy?(): string | undefined;
+  /**
+   * Present on a driver whose devices pass on each other's messages: asks them who hears whom. Takes up to some minutes. Throws an
+   * OperatorError where its adapter does not listen.
+   */
+  scanMesh?(): Promise<MeshScan>;
   /** Present on a driver with a lamp: shows the state of the gateway. */
   show?(lamp: Lamp): void;
 }

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Controller } from "zigbee-herdsman";
 import { messageOf, OperatorError } from "../../src/base/errors.ts";
 import { day_ms } from "../../src/base/time.ts";
+import type { MeshScan } from "../../src/domain/mesh.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
 import { type AdapterName, adapterNames } from "./adapters.ts";
@@ -161,6 +162,17 @@ export class ZigbeeDriver implements Driver {
     }
     this.#mayLeaveNetwork = true;
     this.#connection.retry();
+  }
+
+  async scanMesh(): Promise<MeshScan> {
+    const radio = this.#radio;
+    const { problem } = this.status();
+    if (radio === undefined)
+      throw new OperatorError(
+        `the Zigbee adapter ${this.#port} does not listen now`,
+        problem ?? "try again in a minute",
+      );
+    return (await import("./mesh-scan.ts")).scanMesh(radio.controller, this.#host);
   }
 
   /** Listens to a controller, from before it starts: a sensor may speak while it still does. */

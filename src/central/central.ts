@@ -7,6 +7,7 @@ import { isTimezone, machineTimezone } from "../base/timezone.ts";
 import { version } from "../base/version.ts";
 import type { GatewayList, ListedGateway } from "../config/gateway-list.ts";
 import { certificateIn, type TlsFiles, tokenIn } from "../config/server-access.ts";
+import { meshFile, scansInFile } from "../domain/mesh-file.ts";
 import type { CentralStore, GatewayRecord } from "../store/central/central-store.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
 import type { GatewayReport } from "../transfer/protocol.ts";
@@ -138,6 +139,8 @@ function siteOf(store: CentralStore, clock: Clock): Site {
     },
     fleet: fleetFor(store, clock),
     keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
+    meshOf: async (home) =>
+      home === undefined ? [] : scansInFile((await store.backups(home)).get(meshFile)),
     doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
   };
 }

@@ -32,6 +32,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     "show what a gateway is doing and when each item was last heard",
     () => import("./status.ts"),
   ),
+  mesh: command("show which Zigbee device is heard through which, and how well", () => import("./mesh.ts")),
   doctor: command("check everything a gateway needs, one by one", () => import("./doctor.ts")),
   clock: command(
     "show whether Lintel trusts the clock, and confirm that it is right",

@@ -10,6 +10,7 @@ import { type Clock, repeat } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { plainWords } from "../base/text.ts";
+import type { MeshScan } from "../domain/mesh.ts";
 
 /**
  * A driver as the gateway holds it. Its words come in here as plain lines. Its errors are caught here: each becomes one log line
@@ -96,6 +97,15 @@ export class AttachedDriver {
         `could not close joining (${messageOf(error)}): it closes by itself when its time is over`,
       );
     }
+  }
+
+  get scans(): boolean {
+    return this.#driver?.scanMesh !== undefined;
+  }
+
+  /** Rejects with the driver's reason where it cannot. */
+  async scanMesh(): Promise<MeshScan | undefined> {
+    return plainWords(await this.#driver?.scanMesh?.());
   }
 
   show(lamp: Lamp): void {

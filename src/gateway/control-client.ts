@@ -1,6 +1,7 @@
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { DecodingFault, decodeJson, decodingBounds, readAtMost } from "../base/json-decoder.ts";
 import type { Conflict } from "../domain/identity.ts";
+import type { MeshScan } from "../domain/mesh.ts";
 import { controlPath, type JoiningRefusal } from "./control-server.ts";
 import type { GatewayStatus } from "./gateway-status.ts";
 import type { JoiningStep, PairingAbility } from "./joining/joining.ts";
@@ -70,6 +71,12 @@ export class ControlClient {
   async admissionsChanged({ forgotten }: { readonly forgotten?: string | undefined } = {}): Promise<void> {
     const asked = forgotten === undefined ? "" : `?${new URLSearchParams({ forgotten })}`;
     await this.#ask("POST", `/admissions${asked}`);
+  }
+
+  /** Has the mesh scanned; undefined if no gateway runs. */
+  async scanMesh(): Promise<MeshScan | undefined> {
+    const answer = await this.#ask("POST", "/mesh", { signal: AbortSignal.timeout(scan_max_ms) });
+    return answer && ((await this.#read(answer)) as MeshScan);
   }
 
   /** Settles a conflict about an address; undefined if no gateway runs. */
@@ -166,3 +173,5 @@ export class ControlClient {
 
 /** A box that is besieged answers late, and late is better than not. */
 const answer_max_ms = 30_000;
+/** Routers that are off cost some ten seconds each. */
+const scan_max_ms = 15 * 60_000;

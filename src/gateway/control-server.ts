@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import type { Conflict } from "../domain/identity.ts";
+import type { MeshScan } from "../domain/mesh.ts";
 import type { GatewayStatus } from "./gateway-status.ts";
 import {
   type Joining,
@@ -21,6 +22,7 @@ import {
  *                                 &person=reads or =types somebody reads the steps, and also answers them
  *   POST   /joining/answer   the answer to the question that was asked last, as its body
  *   DELETE /joining  closes it
+ *   POST   /mesh     scans the mesh, and answers the MeshScan after some minutes at most
  *   POST   /admissions  reads the admitted devices again, because a command has changed them; with ?forgotten=ADDRESS a device
  *                       that it has removed from the store is forgotten here too
  *   POST   /conflicts?address=…&answer=accepted&by=…   settles a conflict about an address; or with answer=refused. A Conflict
@@ -32,6 +34,7 @@ export function startControl(options: {
   joining: Joining;
   admission: { load(): Promise<void> };
   identities: ControlledIdentities;
+  mesh: { scan(): Promise<MeshScan> };
   status: () => Promise<GatewayStatus>;
   clock: Clock;
 }): { stop(): Promise<void> } {
@@ -47,6 +50,7 @@ export function startControl(options: {
     "/joining/answer": {
       POST: answered(async (request) => options.joining.answer(await request.text())),
     },
+    "/mesh": { POST: answered(async () => Response.json(await options.mesh.scan())) },
     "/conflicts": { POST: answered((request) => settleConflict(options.identities, request)) },
     "/admissions": {
       POST: answered(async (request) => {

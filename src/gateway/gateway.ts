@@ -6,7 +6,6 @@ import type { Log } from "../base/log.ts";
 import { machineHealth, memoryMeter, PowerWatch } from "../base/machine-health.ts";
 import { version } from "../base/version.ts";
 import type { Config } from "../config/gateway-config.ts";
-import type { TlsFiles } from "../config/server-access.ts";
 import type { GatewayStore } from "../store/gateway/gateway-store.ts";
 import type { UploadStore } from "../store/gateway/upload-store.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
@@ -40,7 +39,9 @@ import { Ingest } from "./ingest/ingest.ts";
 import { keepListening } from "./ingest/note-book.ts";
 import { Joining } from "./joining/joining.ts";
 import { SetupVisit } from "./joining/setup-visit.ts";
+import { MeshScanning, scansIn } from "./mesh-scans.ts";
 import { sourceApp } from "./pulled-routes.ts";
+import { keepingOf, tlsOf } from "./serving-settings.ts";
 import { noteStart } from "./starts.ts";
 import { updateReportOf } from "./update/update-state.ts";
 
@@ -122,7 +123,17 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
   await admission.start();
   started.push({ name: "admission", stop: async () => admission.stop() });
   startDrivers(options, parts, started);
-  const control = startControl({ directory: config.data, joining, admission, identities, status, clock });
+  const mesh = new MeshScanning({
+    drivers: () => attached,
+    directory: config.data,
+    clock,
+    log: log.named("mesh"),
+  });
+  started.push({ name: "scans of the mesh", stop: async () => mesh.stop() });
+  const control = startControl({
+    directory: config.data,
+    ...{ joining, admission, identities, mesh, status, clock },
+  });
   started.push({ name: "control", stop: () => control.stop() });
   started.push({ name: "joining", stop: () => joining.stop() });
   lamp.keep();
@@ -301,6 +312,7 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
         walk: new SetupVisit({ joining, identities, store, clock, lines: config.walking }),
         troublesOf: async () => troublesOf(await healthOf(facts)),
         doubtsOf: () => store.uncertainTimes(),
+        meshOf: async () => scansIn(config.data),
       }),
     ],
   });
@@ -378,22 +390,8 @@ function serving(server: HttpServer) {
   };
 }
 
-/** Paths of the PEM files that TLS is served with: given ones, or those that the gateway makes. */
-export async function tlsOf({ api, data }: Config, clock: Clock, log: Log): Promise<TlsFiles | undefined> {
-  if (api.tls === undefined || "certificate" in api.tls) return api.tls;
-  const { tlsFilesOf } = await import("../web/server/self-signed.ts");
-  return tlsFilesOf(api.tls, { directory: data, directorySetting: "data", listen: api.hostname, clock, log });
-}
-
 function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {
   return [...programFamilies({ role: "gateway", ...status }), ...gatewayFamilies({ ...status, commits })];
-}
-
-/** Where a gateway sends its readings, and how long they stay, for its pages. */
-export function keepingOf({ upload }: Config) {
-  return upload === undefined
-    ? {}
-    : { upload: { url: upload.url, at: upload.at || undefined }, keep_days: upload.keep_days };
 }
 
 /** The store as uploads see it, opened when it is first asked for. */

@@ -7,7 +7,8 @@ import { openStoreBeside } from "../store/sqlite/open-store.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import { startServer } from "../web/server/http-server.ts";
-import { keepingOf, pagesOf, settingOf, tlsOf } from "./gateway.ts";
+import { pagesOf, settingOf } from "./gateway.ts";
+import { keepingOf, tlsOf } from "./serving-settings.ts";
 
 /**
  * A gateway on a read-only disk: it serves the data it has, and records nothing. No driver starts, because a device

@@ -12,6 +12,7 @@ const zigbeeTests = [
   "damaged",
   "gpio",
   "identity",
+  "mesh",
   "missing-adapter",
   "other-network",
   "restarts",

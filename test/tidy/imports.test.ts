@@ -5,7 +5,7 @@ import { sourceFiles } from "../../testbed/source-files.ts";
 const foundation = /^src\/(base|domain|config)\//;
 /** Files that a driver may import from the rest. */
 const driverContract =
-  /^src\/base\/|^src\/domain\/(device-facts|event-words|kinds|quantities|reading|series)\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
+  /^src\/base\/|^src\/domain\/(device-facts|event-words|kinds|mesh|quantities|reading|series)\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
 /** Composition roots: they alone know the drivers and put the layers together. */
 const composition =
   /^src\/gateway\/(gateway|read-only-gateway)\.ts$|^src\/central\/central\.ts$|^src\/(cli|demo)\/|^src\/gateway\/uploader\//;

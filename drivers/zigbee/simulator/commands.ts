@@ -1,4 +1,4 @@
-import { type SimulatedDevice, u16 } from "./device.ts";
+import { type Neighbour, type SimulatedDevice, u16 } from "./device.ts";
 import { type Network, type NvMemory, reversed } from "./nv.ts";
 import { answerOf, ownAnswer, refusal, zdo } from "./zdo.ts";
 
@@ -14,6 +14,7 @@ interface Coordinator {
   form(): void;
   deviceAt(nwk: number): SimulatedDevice | undefined;
   openJoining(seconds: number): void;
+  neighbours(): readonly Neighbour[];
 }
 
 /** How a command is answered: one synchronous response, then any number of events. */
@@ -72,6 +73,7 @@ export const commandTable: Readonly<Record<number, Handler>> = {
   1282: descriptor(zdo.nodeDescriptor),
   1284: descriptor(zdo.simpleDescriptor),
   1285: descriptor(zdo.activeEndpoints),
+  1329: descriptor(zdo.lqi, 0),
   1313: answerBinding(0x45a1),
   1314: answerBinding(0x45a2),
   1332: leaveRequest,
@@ -174,21 +176,24 @@ function dataRequest(znp: Coordinator, data: Buffer, reply: Reply): void {
 }
 
 /** Has the device that `data` names answer a ZDO request, or says that nobody is there. */
-function descriptor(request: number): Handler {
+function descriptor(request: number, nwk_at = 2): Handler {
   return (znp, data, reply) => {
     reply.respond(ok);
-    const nwk = data.subarray(2, 4);
+    const nwk = data.subarray(nwk_at, nwk_at + 2);
     const device = znp.deviceAt(nwk.readUInt16LE(0));
     const own = nwk.readUInt16LE(0) === 0;
+    const isDeaf = device === undefined || device.fault === "unreachable";
     const answer = own
       ? ownAnswer(request, data.subarray(2), {
           wireAddress: reversed(znp.eui),
           manufacturer_code: 0,
           endpoints: [...znp.endpoints].map((id) => ({ id, profile: 0x0104, device_id: 5, input: [] })),
+          neighbours: znp.neighbours(),
         })
-      : device && answerOf(device, request, data.subarray(2));
+      : isDeaf
+        ? refusal(nwk)
+        : answerOf(device, request, data.subarray(2));
     if (answer !== undefined) reply.event(zdoAnswer | request, Buffer.concat([nwk, answer]));
-    else if (device === undefined) reply.event(zdoAnswer | request, Buffer.concat([nwk, refusal(nwk)]));
   };
 }
 

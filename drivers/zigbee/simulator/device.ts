@@ -29,6 +29,8 @@ export type InterviewFault =
   | "enrol"
   | "silent"
   | "unreachable"
+  /** Answers with the first page of a table, whichever is asked for. */
+  | "repeating"
   | "enrolSilent";
 
 export interface DeviceExport {
@@ -46,12 +48,24 @@ export interface DeviceExport {
   readonly cie: string;
 }
 
+/** A device that another hears, as its table of neighbours has it. */
+export interface Neighbour {
+  readonly wireAddress: Buffer;
+  readonly nwk: number;
+  readonly kind: "coordinator" | "router" | "sleeper";
+  readonly relation: "parent" | "child" | "sibling";
+  /** How well it is heard, 0 to 255. */
+  readonly quality: number;
+}
+
 /** The coordinator's functions that a device's radio uses. Each answers false when nobody hears the device. */
 export interface Air {
   /** Associates with the coordinator: needs open joining unless the device already has the network's key. */
   join(device: SimulatedDevice): boolean;
   leave(device: SimulatedDevice): boolean;
   send(device: SimulatedDevice, endpoint: number, clusterId: number, zcl: Buffer): boolean;
+  /** The devices that one hears. */
+  neighbours(device: SimulatedDevice): readonly Neighbour[];
 }
 
 const received_max = 100;
@@ -76,7 +90,12 @@ export class SimulatedDevice {
   nwk: number;
   network_key: Buffer | undefined;
   zonestatus: number;
+  /** How well it is heard by what it hangs on, … */
   linkquality = 150;
+  /** … and a router hears that. */
+  linkquality_back = 140;
+  /** The router that it hangs on; undefined: the stick. */
+  parent: SimulatedDevice | undefined;
   enrolled: boolean;
   fault: InterviewFault | undefined;
   battery_percent = 100;
@@ -128,6 +147,10 @@ export class SimulatedDevice {
   /** The address as it stands on the wire, least significant byte first. */
   get wireAddress(): Buffer {
     return reversed(Buffer.from(this.ieee.replaceAll(":", ""), "hex"));
+  }
+
+  neighbours(): readonly Neighbour[] {
+    return this.#air.neighbours(this);
   }
 
   /** Asks to join, or rejoins a network whose key it has. False while joining is closed. */

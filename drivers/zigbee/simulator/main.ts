@@ -19,6 +19,7 @@ const help = `bun main.ts [--adapter ${makes.join("|")}] [--transport tcp|pty] [
   {"do":"alarm"|"restore"|"heartbeat"|"leave","ieee":…}
   {"do":"battery","ieee":…,"percent":80,"mv":2900}
   {"do":"update","ieee":…,"firmware":"2.0.0","datecode":"20240501"}   starts with other firmware
+  {"do":"hang","ieee":…,"on":…,"quality":80}       hangs on that router, or on the stick, and is heard so well there
   {"do":"fail","ieee":…,"step":"nodeDescriptor"}   interviews fail there; without step, no longer
   {"do":"report","ieee":…,"every_ms":50}           notifies at that interval, the status counting up from 1; 0: no longer
   {"do":"closed"}                                  the host has gone: the next ping is the first word of another
@@ -46,6 +47,8 @@ interface Command {
   readonly hex?: string;
   readonly firmware?: string;
   readonly datecode?: string;
+  readonly on?: string;
+  readonly quality?: number;
 }
 
 const reports = new Reports();
@@ -95,6 +98,12 @@ const commands: Readonly<
     });
     return { ieee: device.ieee };
   },
+  hang: (stick, { ieee, on, quality = 150 }) => {
+    const device = deviceOf(stick, ieee);
+    device.parent = on === undefined ? undefined : deviceOf(stick, on);
+    device.linkquality = quality;
+    return {};
+  },
   unplug: (stick) => stick.unplug().then(() => ({})),
   replug: (stick) => stick.replug().then(() => ({})),
   garbage: (stick, { hex = "00" }) => {
@@ -119,9 +128,13 @@ async function obey(stick: StickSimulator, command: Command): Promise<Answer> {
   if (toCoordinator !== undefined) return toCoordinator(stick, command);
   const toDevice = deviceCommands[command.do];
   if (toDevice === undefined) throw new RangeError(`no command ${command.do}`);
-  const device = stick.devices.findLast(({ ieee }) => ieee === command.ieee);
-  if (device === undefined) throw new RangeError(`no device ${command.ieee}`);
-  return toDevice(device, command);
+  return toDevice(deviceOf(stick, command.ieee), command);
+}
+
+function deviceOf(stick: StickSimulator, ieee: string | undefined): SimulatedDevice {
+  const device = stick.devices.findLast((one) => one.ieee === ieee);
+  if (device === undefined) throw new RangeError(`no device ${ieee}`);
+  return device;
 }
 
 const { line, own } = await simulatorOptions(help, {

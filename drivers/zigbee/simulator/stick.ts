@@ -1,7 +1,7 @@
 import { type Clock, SystemClock } from "../../../src/base/clock.ts";
 import { LineSimulator } from "../../wire/line-simulator.ts";
 import type { Transport, TransportKind } from "../../wire/simulated-line.ts";
-import { type Air, type DeviceExport, idle_status, SimulatedDevice } from "./device.ts";
+import { type Air, type DeviceExport, idle_status, type Neighbour, SimulatedDevice } from "./device.ts";
 import { isSimulatedModel, type SimulatedModel, type SimulatedModelName, simulatedModels } from "./models.ts";
 
 /** All that a simulated stick and its devices must remember to go on after their process has ended. */
@@ -142,7 +142,27 @@ export abstract class StickSimulator extends LineSimulator {
     return key !== undefined && device.network_key !== undefined && key.equals(device.network_key);
   }
 
+  /** The devices that one hears: what hangs on it, and a router what it hangs on itself. The stick without a name. */
+  neighbours(of?: SimulatedDevice): readonly Neighbour[] {
+    const hanging = this.devices
+      .filter((device) => device.parent === of && this.hears(device))
+      .map(({ wireAddress, nwk, model, linkquality }): Neighbour => {
+        const kind = model.router ? "router" : "sleeper";
+        const relation = model.router ? "sibling" : "child";
+        return { wireAddress, nwk, kind, relation, quality: linkquality };
+      });
+    if (of === undefined) return hanging;
+    const { parent, linkquality_back: quality } = of;
+    const stick = { wireAddress: Buffer.from(this.chip).reverse(), nwk: 0, kind: "coordinator" } as const;
+    const above =
+      parent === undefined
+        ? stick
+        : ({ wireAddress: parent.wireAddress, nwk: parent.nwk, kind: "router" } as const);
+    return [{ ...above, relation: "parent", quality }, ...hanging];
+  }
+
   readonly #air: Air = {
+    neighbours: (device) => this.neighbours(device),
     join: (device) => {
       const rejoined = this.hears(device);
       const key = this.transport.plugged ? this.runningKey : undefined;

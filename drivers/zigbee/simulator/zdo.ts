@@ -1,4 +1,4 @@
-import { type SimulatedDevice, u16 } from "./device.ts";
+import { type Neighbour, type SimulatedDevice, u16 } from "./device.ts";
 
 /** Clusters of requests to the device objects; an answer has the highest bit besides. Source: Zigbee specification (053474) 2.4. */
 export const zdo = {
@@ -10,12 +10,14 @@ export const zdo = {
   announce: 0x0013,
   bind: 0x0021,
   unbind: 0x0022,
+  lqi: 0x0031,
   leave: 0x0034,
   permitJoining: 0x0036,
   answer: 0x8000,
 } as const;
 
 const success = Buffer.from([0]);
+const notSupported = Buffer.from([0x84]);
 /** Status of a request that a device does not grant: device not found. */
 const refused = 0x81;
 const faultOf: Readonly<Record<number, string>> = {
@@ -50,6 +52,9 @@ export function answerOf(device: SimulatedDevice, request: number, fields: Buffe
         nwk,
         model.endpoints.map(({ id }) => id),
       );
+    case zdo.lqi:
+      if (!model.router) return notSupported;
+      return neighbourTable(device.neighbours(), device.fault === "repeating" ? 0 : fields.readUInt8(0));
     case zdo.bind:
     case zdo.unbind:
     case zdo.leave:
@@ -77,7 +82,12 @@ export interface OwnEndpoint {
 export function ownAnswer(
   request: number,
   fields: Buffer,
-  own: { wireAddress: Buffer; manufacturer_code: number; endpoints: readonly OwnEndpoint[] },
+  own: {
+    wireAddress: Buffer;
+    manufacturer_code: number;
+    endpoints: readonly OwnEndpoint[];
+    neighbours: readonly Neighbour[];
+  },
 ): Buffer | undefined {
   const nwk = u16(0);
   switch (request) {
@@ -96,9 +106,35 @@ export function ownAnswer(
         nwk,
         own.endpoints.map(({ id }) => id),
       );
+    case zdo.lqi:
+      return neighbourTable(own.neighbours, fields.readUInt8(0));
     default:
       return undefined;
   }
+}
+
+/** Neighbours in one answer: as many as fit into a frame. */
+const neighbours_max = 2;
+const kinds: readonly Neighbour["kind"][] = ["coordinator", "router", "sleeper"];
+const relations: readonly Neighbour["relation"][] = ["parent", "child", "sibling"];
+
+/** Status, how many there are, the first and how many of them follow, and these: Mgmt_Lqi_rsp (Zigbee specification 2.4.4.4.2). */
+function neighbourTable(all: readonly Neighbour[], first: number): Buffer {
+  const page = all.slice(first, first + neighbours_max);
+  const entries = page.map(({ wireAddress, nwk, kind, relation, quality }) =>
+    Buffer.concat([
+      Buffer.alloc(8, 0xdd),
+      wireAddress,
+      u16(nwk),
+      Buffer.from([
+        kinds.indexOf(kind) | (kind === "sleeper" ? 0 : 1 << 2) | (relations.indexOf(relation) << 4),
+        0x02,
+        relation === "child" ? 1 : 0,
+        quality,
+      ]),
+    ]),
+  );
+  return Buffer.concat([success, Buffer.from([all.length, first, page.length]), ...entries]);
 }
 
 function nodeDescriptor(nwk: Buffer, kind: readonly number[], manufacturer: number): Buffer {

@@ -6,6 +6,7 @@ import { writeDurably } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
 import { decodeJson, decodingBounds } from "../../base/json-decoder.ts";
 import { Identity, identities_max, parseIdentity } from "../../domain/identity.ts";
+import { meshFile } from "../../domain/mesh-file.ts";
 import { Admitted } from "../../store/gateway/gateway-store.ts";
 import { erasedIn } from "../../store/inventory/erasing.ts";
 import {
@@ -38,6 +39,7 @@ import { Runner } from "../../store/sqlite/sqlite-database.ts";
  * - `admitted.json`: the devices heard by radio that were let in
  * - `identities.json`: who the devices are. A box without them takes the first device that it hears under an address for the known one. Conflicts are left
  *   out: they come again with the device that claims an address. Left out where nothing is known, so that a box that lost this keeps what central has.
+ * - `mesh.json`: the scans of the mesh of its Zigbee devices, which central shows
  * - `given-names.json`: what people in the home call devices; central shows them as proposals too
  *
  * To be gathered before an upload and sent after it: central then has every reading before the cursors.
@@ -52,6 +54,8 @@ export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffe
   const { epoch, last_seq } = cursors;
   if (identities.length > 0) files.set(identitiesName, encoded({ epoch, last_seq, identities }));
   if (!waiting) files.set(cursorsName, encoded(cursors));
+  const scans = join(data, meshFile);
+  if (existsSync(scans)) files.set(meshFile, new Uint8Array(readFileSync(scans)));
   const generations = join(data, zigbeeGenerations);
   const newest = (existsSync(generations) ? readdirSync(generations) : [])
     .filter((name) => /^network-\d{6,}\.json$/.test(name))
@@ -74,6 +78,8 @@ export function putHomeFiles(
     const runner = new Runner(database);
     runner.run(takeNames(givenNamesIn(files.get(givenNamesFile)), runner.run(erasedIn(0))));
   })();
+  const scans = files.get(meshFile);
+  if (scans !== undefined) writeDurably(join(data, meshFile), scans);
   const network = files.get(networkName);
   if (network !== undefined) {
     const generations = join(data, zigbeeGenerations);

@@ -5,6 +5,7 @@ import { browserComponents } from "./browser-components.ts";
 import { showDevice } from "./device/device-data.ts";
 import { showHome } from "./home/home-data.ts";
 import { showHomes } from "./homes/homes-data.ts";
+import { showMesh } from "./mesh/mesh-data.ts";
 import { assets } from "./page-assets.ts";
 import { showRecorded } from "./recorded/recorded-data.ts";
 import { refusalTitle } from "./refusal-page.tsx";
@@ -83,6 +84,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   device: showDevice,
   homes: showHomes,
   "setup-visit": showSetupVisit,
+  mesh: showMesh,
   recorded: showRecorded,
 };
 
@@ -90,6 +92,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
 export const components = {
   ...browserComponents,
   homes: async () => (await import("./homes/homes-page.tsx")).HomesPage,
+  mesh: async () => (await import("./mesh/mesh-page.tsx")).MeshPage,
   recorded: async () => (await import("./recorded/recorded-page.tsx")).RecordedPage,
   refusal: async () => (await import("./refusal-page.tsx")).RefusalPage,
 };

@@ -4,6 +4,7 @@ import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { FleetHome } from "../../domain/fleet-home.ts";
 import type { Conflict } from "../../domain/identity.ts";
 import type { SetupVisitState } from "../../domain/joining-state.ts";
+import type { MeshScan } from "../../domain/mesh.ts";
 import type { CentralStore } from "../../store/central/central-store.ts";
 import type { Store, Token } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
@@ -28,6 +29,8 @@ export interface Site {
   troublesOf?(home: number | undefined): Promise<readonly Trouble[]>;
   /** Stretches of time in which the clock was wrong by an unknown amount, in order; absent: none is known. */
   doubtsOf?(home: number | undefined): Promise<readonly TimeSpan[]>;
+  /** Scans of the mesh of its Zigbee devices, newest first; absent: there are none. */
+  meshOf?(home: number | undefined): Promise<readonly MeshScan[]>;
   /** At a gateway. */
   readonly walk?: SetupVisit;
   /** Lines of curtain sensors on which walking speed is measured. */
@@ -153,6 +156,7 @@ export const paths = {
   home: { gateway: "/", central: "/homes/:home", cost: "heavy", live: true },
   device: { gateway: "/devices/:kind/:name", central: "/devices/:kind/:name", cost: "heavy", live: true },
   "setup-visit": { gateway: "/walk", cost: "light", live: true },
+  mesh: { gateway: "/mesh", central: "/homes/:home/mesh", cost: "light", live: false },
   recorded: { gateway: "/recorded", central: "/homes/:home/recorded", cost: "light", live: false },
 } as const satisfies Record<string, PagePaths>;
 

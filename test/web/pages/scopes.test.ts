@@ -66,11 +66,12 @@ const allDays = `from=${daysOf(homes.a).neighbours[0]}&until=${daysOf(homes.e).n
 const rows: Readonly<Record<string, readonly Address[] | string>> = {
   "GET /": [
     { path: "/" },
-    ...["missing", "silent", "batteries", "versions"].map((show) => ({ path: `/?show=${show}` })),
+    ...["missing", "silent", "batteries", "versions", "firmware"].map((show) => ({ path: `/?show=${show}` })),
     ...Object.values(homes).map((home) => ({ path: `/?find=${home}` })),
   ],
   "GET /homes/:home": everyHome((home) => `/homes/${home}`),
   "GET /live/homes/:home": everyHome((home) => `/live/homes/${home}`),
+  "GET /homes/:home/mesh": everyHome((home) => `/homes/${home}/mesh`, false),
   "GET /homes/:home/recorded": everyHome((home) => `/homes/${home}/recorded`, false),
   "GET /devices/:kind/:name": everyDevice((kind, name) => [ofDevice(kind, name)]),
   "GET /live/devices/:kind/:name": everyDevice((kind, name) => [`/live${ofDevice(kind, name)}`]),
@@ -93,6 +94,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
       ),
   ),
   "GET /live": "a gateway's: of its one home",
+  "GET /mesh": "a gateway's: of its one home",
   "GET /recorded": "a gateway's: of its one home",
   "GET /walk":
     "a gateway's, for tokens of scope admin alone: walk.test.ts asks it and its forms with another",

@@ -304,6 +304,7 @@ export class DeconzSimulator extends StickSimulator {
           wireAddress: this.#value(parameter.macAddress),
           manufacturer_code: 0x1135,
           endpoints: this.#endpoints,
+          neighbours: this.neighbours(),
         }),
       );
       return confirmStatus.success;

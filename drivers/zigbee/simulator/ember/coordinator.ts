@@ -158,7 +158,8 @@ export class EmberSimulator extends StickSimulator {
     if (destination === 0) {
       const wireAddress = reversed(this.eui);
       const { endpoints, manufacturer_code } = this;
-      const answer = ownAnswer(aps.cluster, fields, { wireAddress, manufacturer_code, endpoints });
+      const own = { wireAddress, manufacturer_code, endpoints, neighbours: this.neighbours() };
+      const answer = ownAnswer(aps.cluster, fields, own);
       if (answer !== undefined) this.#tellFrom(0, 255, back, Buffer.concat([sequence, answer]));
       return true;
     }

@@ -86,6 +86,9 @@ function Groups({ data, times }: { data: HomePageData; times: Times }) {
       {devices.some(({ latest }) => latest?.type === "doses") ? <DoseLegend /> : null}
       <Proposals names={proposals} />
       <p>
+        <a href={path === "/" ? "/mesh" : `${path}/mesh`}>How devices hear each other</a>
+      </p>
+      <p>
         <a href={path === "/" ? "/recorded" : `${path}/recorded`}>What is recorded here, and what is not</a>
       </p>
     </>

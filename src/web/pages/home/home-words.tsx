@@ -1,5 +1,6 @@
 import { type ComponentChildren, Fragment } from "preact";
 import type { Dose } from "../../../domain/derived/doses.ts";
+import { quality_enough, quality_strong } from "../../../domain/link-quality.ts";
 import { DeviceLink, Moment } from "../parts/page-frame.tsx";
 import { sentence } from "../setup-visit/setup-visit-words.ts";
 import type { ShownConflict } from "../shown-devices.ts";
@@ -98,11 +99,9 @@ export function batteryText({ percent, millivolts, left_ms }: Battery, { locale 
 
 /** Signal in words; Zigbee's link quality goes from 0 to 255. */
 export function signalText(linkquality: number): string {
-  if (linkquality >= strong) return "strong";
-  return linkquality >= enough ? "enough" : "weak";
+  if (linkquality >= quality_strong) return "strong";
+  return linkquality >= quality_enough ? "enough" : "weak";
 }
-const strong = 100;
-const enough = 40;
 
 /** A need with its remedy; only the remedy if the heading already has the need. A reader who may set up the home can act here. */
 export function NeedWords(of: { need: HomeNeed; times: Times; isTold: boolean; maySetUp: boolean }) {

@@ -1,17 +1,14 @@
 import { isRecording, seriesWords, severalWords } from "../../../domain/device-words.ts";
 import { type SeriesName, seriesNames } from "../../../domain/series.ts";
-import type { Binding } from "../../../domain/token.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
-import { HttpError } from "../../server/http-errors.ts";
+import { type AskedHome, askedHome, requireRecord, sees } from "../asked-home.ts";
 import { seriesOfDevice } from "../device/device-request.ts";
 import { isInUse, titleOf } from "../shown-devices.ts";
 import { type Asked, type Keeping, type Show, type Site, trailTo } from "../site.ts";
 
 /** All recorded data of a home, in words for its residents. */
-export interface RecordedData {
-  readonly role: Site["role"];
-  readonly home: number | null;
+export interface RecordedData extends AskedHome {
   readonly zone: string;
   readonly version: string;
   /** Devices that go by one name. */
@@ -48,9 +45,8 @@ export interface KeyCounts {
 
 /** Finds all recorded data of a home, for its residents. */
 export const showRecorded: Show<RecordedData> = async (asked) => {
-  const { site, store, params, now_ms, locale } = asked;
-  const home = site.role === "gateway" ? site.home : homeIn(params["home"]);
-  await requireSeen(asked, home);
+  const { site, store, now_ms, locale } = asked;
+  const home = await askedHome(asked);
   // A gateway has one home, also where nobody has told which.
   const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
   if (site.role === "central" && items.length === 0) await requireRecord(asked, home ?? 0);
@@ -76,34 +72,6 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
   };
   return { title: "What is recorded", data };
 };
-
-/** @throws HttpError 404 where it is no number of a home */
-function homeIn(text = ""): number {
-  if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new HttpError("record_unknown", { record: "home", id: text });
-  return Number(text);
-}
-
-/** @throws HttpError 404 where the token sees nothing of the home */
-async function requireSeen({ site, token }: Asked, home: number | undefined): Promise<void> {
-  if (token.binding !== undefined && !(await sees(site, token.binding, home))) throw unknown(home);
-}
-
-/** @throws HttpError 404 where there is no such home */
-async function requireRecord({ store }: Asked, home: number): Promise<void> {
-  if ((await store.record("homes", home)) === undefined) throw unknown(home);
-}
-
-function unknown(home: number | undefined): HttpError {
-  return home === undefined
-    ? new HttpError("path_unknown", {})
-    : new HttpError("record_unknown", { record: "home", id: home });
-}
-
-/** Whether a token with this binding sees a home; at a gateway whose home has no number, whether it sees anything. */
-async function sees({ store }: Site, binding: Binding, home: number | undefined): Promise<boolean> {
-  const { homes } = await store.visible(binding);
-  return home === undefined ? homes.length > 0 : homes.includes(home);
-}
 
 function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): DeviceGroup[] {
   const groups = new Map<

@@ -1,0 +1,17 @@
+import { Value } from "@sinclair/typebox/value";
+import { decodeJson, decodingBounds } from "../base/json-decoder.ts";
+import { type MeshScan, MeshScans } from "./mesh.ts";
+
+/** The name of the file of scans, in a data directory and at central. */
+export const meshFile = "mesh.json";
+
+/** The scans of a file that a gateway sent, newest first: none where it is of another form. */
+export function scansInFile(content: Uint8Array | undefined): readonly MeshScan[] {
+  if (content === undefined) return [];
+  try {
+    const found = decodeJson(content, decodingBounds.homeFile);
+    return Value.Check(MeshScans, found) ? found.scans : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,137 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+/** 0 to 255, as the device that hears the other one measured it. */
+const Quality = Type.Integer({ minimum: 0, maximum: 255 });
+const Address = Type.String({ maxLength: 32 });
+const closed = { additionalProperties: false } as const;
+
+/** Devices of a mesh that a scan has at most, and links between them. */
+export const mesh_nodes_max = 250;
+export const mesh_links_max = 2_000;
+
+/** A mesh as a driver found it at one time: its devices, and who hears whom. */
+export const MeshScan = Type.Object(
+  {
+    /** When it ended, unix milliseconds. */
+    at_ms: Type.Integer({ minimum: 0 }),
+    nodes: Type.Array(
+      Type.Object(
+        {
+          address: Address,
+          role: Type.Union([Type.Literal("stick"), Type.Literal("router"), Type.Literal("sleeper")]),
+          /** As the device itself tells it. */
+          model: Type.Optional(Type.String({ maxLength: 80 })),
+          /** Of a router: whether it named its neighbours. */
+          answered: Type.Optional(Type.Boolean()),
+        },
+        closed,
+      ),
+      { maxItems: mesh_nodes_max },
+    ),
+    links: Type.Array(
+      Type.Object(
+        {
+          /** The device that hears, and the one that it hears. */
+          by: Address,
+          of: Address,
+          quality: Quality,
+          /** The one that hears keeps the messages for the other one, a sleeper. */
+          child: Type.Optional(Type.Boolean()),
+        },
+        closed,
+      ),
+      { maxItems: mesh_links_max },
+    ),
+  },
+  closed,
+);
+export type MeshScan = Static<typeof MeshScan>;
+export type MeshNode = MeshScan["nodes"][number];
+
+/** Scans of a home, newest first. */
+export const MeshScans = Type.Object({ scans: Type.Array(MeshScan, { maxItems: 100 }) }, closed);
+export type MeshScans = Static<typeof MeshScans>;
+
+/** How a device reaches the stick. */
+export interface MeshWay {
+  readonly address: string;
+  readonly role: MeshNode["role"];
+  readonly model: string | undefined;
+  readonly answered: boolean;
+  /** The device through which it is heard, and how well that hears it; undefined where nobody names it. */
+  readonly through: { readonly address: string; readonly quality: number } | undefined;
+  /** How well it hears that device; undefined where it does not tell. */
+  readonly back: number | undefined;
+}
+
+/** The way of each device but the stick. A sleeper hangs on the device that calls it its child; a router is heard over the fewest and then the best links. */
+export function waysOf(scan: MeshScan): MeshWay[] {
+  const hears = new Map(scan.links.map((link) => [`${link.by} ${link.of}`, link]));
+  const throughRouters = routerParents(scan);
+  return scan.nodes
+    .filter(({ role }) => role !== "stick")
+    .map(({ address, role, model, answered }) => {
+      const on = role === "router" ? throughRouters.get(address) : parentOf(scan, address);
+      const heard = on === undefined ? undefined : hears.get(`${on} ${address}`)?.quality;
+      const back = on === undefined ? undefined : hears.get(`${address} ${on}`)?.quality;
+      const quality = heard ?? back;
+      const through = on === undefined || quality === undefined ? undefined : { address: on, quality };
+      return { address, role, model, answered: answered ?? role === "sleeper", through, back };
+    });
+}
+
+/** The device that calls a sleeper its child; of several, the one that hears it best: a device that was left long ago may still name it. */
+function parentOf({ links }: MeshScan, address: string): string | undefined {
+  const named = links.filter(({ of, child }) => of === address && child);
+  return named.toSorted((one, other) => other.quality - one.quality)[0]?.by;
+}
+
+/** For each router that is reached from the stick, the device before it on the way. */
+function routerParents({ nodes, links }: MeshScan): Map<string, string> {
+  const routers = new Set(nodes.filter(({ role }) => role !== "sleeper").map(({ address }) => address));
+  const among = links.filter(({ by, of }) => routers.has(by) && routers.has(of));
+  const before = new Map<string, string>();
+  let reached = new Set(nodes.filter(({ role }) => role === "stick").map(({ address }) => address));
+  const seen = new Set(reached);
+  // Each round reaches further routers, or ends.
+  while (reached.size > 0) {
+    const next = new Map<string, { from: string; quality: number }>();
+    for (const { by, of, quality } of among)
+      for (const [from, to] of [
+        [by, of],
+        [of, by],
+      ] as const)
+        if (reached.has(from) && !seen.has(to) && quality > (next.get(to)?.quality ?? -1))
+          next.set(to, { from, quality });
+    for (const [to, { from }] of next) before.set(to, from);
+    reached = new Set(next.keys());
+    for (const address of reached) seen.add(address);
+  }
+  return before;
+}
+
+/** Scans that are kept: these newest ones, and of older ones the newest of each week. */
+const newest_kept = 28;
+const weeks_kept = 52;
+const week_ms = 7 * 86_400_000;
+
+/** Devices and links of all scans together: the oldest scans go first. A file of so many is within its bytes. */
+const entries_max = 15_000;
+export const mesh_bytes_max = 2 * 1024 * 1024;
+
+/** The scans that stay when one comes. */
+export function withScan(kept: readonly MeshScan[], scan: MeshScan): MeshScan[] {
+  const all = [scan, ...kept];
+  const weeks = new Map<number, MeshScan>();
+  for (const one of all.slice(newest_kept)) {
+    const week = Math.floor(one.at_ms / week_ms);
+    if (!weeks.has(week)) weeks.set(week, one);
+  }
+  let entries = 0;
+  return [...all.slice(0, newest_kept), ...[...weeks.values()].slice(0, weeks_kept)].filter(
+    ({ nodes, links }) => {
+      entries += nodes.length + links.length;
+      return entries <= entries_max;
+    },
+  );
+}

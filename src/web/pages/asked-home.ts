@@ -1,0 +1,43 @@
+import type { Binding } from "../../domain/token.ts";
+import { HttpError } from "../server/http-errors.ts";
+import type { Asked, Site } from "./site.ts";
+
+/** The home that a page is of, as its data has it. */
+export interface AskedHome {
+  readonly role: Site["role"];
+  readonly home: number | null;
+}
+
+/**
+ * The home that a page is asked for: at a gateway its own, undefined where nobody has told which.
+ *
+ * @throws HttpError 404 where it is no number of a home, or the token sees nothing of it
+ */
+export async function askedHome({ site, token, params }: Asked): Promise<number | undefined> {
+  const home = site.role === "gateway" ? site.home : homeIn(params["home"]);
+  if (token.binding !== undefined && !(await sees(site, token.binding, home))) throw unknown(home);
+  return home;
+}
+
+/** @throws HttpError 404 where there is no such home */
+export async function requireRecord({ store }: Asked, home: number): Promise<void> {
+  if ((await store.record("homes", home)) === undefined) throw unknown(home);
+}
+
+/** @throws HttpError 404 where it is no number of a home */
+function homeIn(text = ""): number {
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new HttpError("record_unknown", { record: "home", id: text });
+  return Number(text);
+}
+
+function unknown(home: number | undefined): HttpError {
+  return home === undefined
+    ? new HttpError("path_unknown", {})
+    : new HttpError("record_unknown", { record: "home", id: home });
+}
+
+/** Whether a token with this binding sees a home; at a gateway whose home has no number, whether it sees anything. */
+export async function sees({ store }: Site, binding: Binding, home: number | undefined): Promise<boolean> {
+  const { homes } = await store.visible(binding);
+  return home === undefined ? homes.length > 0 : homes.includes(home);
+}

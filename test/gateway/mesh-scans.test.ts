@@ -1,0 +1,81 @@
+import { afterEach, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import type { Driver, Host } from "../../drivers/driver.ts";
+import { clockQuality } from "../../src/base/clock.ts";
+import { hour_ms } from "../../src/base/time.ts";
+import { AttachedDriver } from "../../src/gateway/attached-drivers.ts";
+import { MeshScanning, scansIn } from "../../src/gateway/mesh-scans.ts";
+import { keptLog, temporaryDirectory } from "../../testbed/sample.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
+
+const directories: Disposable[] = [];
+afterEach(() => {
+  for (const directory of directories.splice(0)) directory[Symbol.dispose]();
+});
+
+/** Scans of a driver that finds a stick alone, or of one that has no mesh. */
+function scanning(hasMesh: boolean) {
+  const directory = temporaryDirectory();
+  directories.push(directory);
+  const clock = new SettableClock(1_000);
+  const { log } = keptLog();
+  const found = { scans: 0 };
+  const scanMesh = async () => {
+    found.scans += 1;
+    const { unix_ms } = clock.now();
+    return { at_ms: unix_ms, nodes: [{ address: "00", role: "stick", answered: true } as const], links: [] };
+  };
+  const driver = {
+    status: () => ({ state: "listening" }),
+    ...(hasMesh && { scanMesh }),
+  } as unknown as Driver;
+  const definition = { name: "tested", section: Type.Object({}), create: () => driver };
+  const attached = new AttachedDriver({ definition, config: {}, host: {} as Host, clock, log });
+  const mesh = new MeshScanning({ drivers: () => [attached], directory: directory.path, clock, log });
+  return { mesh, clock, found, kept: () => scansIn(directory.path) };
+}
+
+test("a scan is one for all who ask meanwhile, and every scan is kept, the newest first", async () => {
+  const { mesh, clock, found, kept } = scanning(true);
+  const [one, other] = await Promise.all([mesh.scan(), mesh.scan()]);
+  expect([found.scans, one, kept()]).toEqual([1, other, [one]]);
+  clock.advance(1);
+  const next = await mesh.scan();
+  expect(kept()).toEqual([next, one]);
+  mesh.stop();
+});
+
+test("a gateway scans ten minutes after its start and every six hours, until it stops", async () => {
+  const { mesh, clock, kept } = scanning(true);
+  for (const [passes_ms, scans] of [
+    [10 * 60_000 - 1, 0],
+    [1, 1],
+    [6 * hour_ms, 2],
+    [6 * hour_ms, 3],
+  ] as const) {
+    clock.advance(passes_ms);
+    // The timer has begun a scan, if any: this one is the same.
+    if (scans > 0) await mesh.scan();
+    for (let turns = 0; turns < 100 && clock.waiting === 0; turns += 1) await null;
+    expect(kept()).toHaveLength(scans);
+  }
+  mesh.stop();
+  clock.advance(24 * hour_ms);
+  expect(kept()).toHaveLength(3);
+});
+
+test("a scan without a date is answered, and not kept", async () => {
+  const { mesh, clock, kept } = scanning(true);
+  clock.quality = clockQuality.unsynchronised;
+  expect((await mesh.scan()).nodes).toHaveLength(1);
+  expect(kept()).toEqual([]);
+  mesh.stop();
+});
+
+test("without a mesh it is refused with the remedy, and nothing is kept", async () => {
+  const { mesh, kept } = scanning(false);
+  const remedy = "a mesh is that of Zigbee devices: add [zigbee]";
+  expect(await mesh.scan().catch((thrown: unknown) => thrown)).toMatchObject({ remedy });
+  expect(kept()).toEqual([]);
+  mesh.stop();
+});
