@@ -81,7 +81,8 @@ export async function startCentral(options: {
       ...options.admission,
     });
     const pulling = await pullingOf(options, receiver);
-    const site = siteOf(store, clock);
+    const fleet = new FleetReader({ store, clock });
+    const site = siteOf(store, fleet);
     const server: HttpServer = await startServer({
       store,
       clock,
@@ -93,7 +94,7 @@ export async function startCentral(options: {
       apps: [
         apiApp({ store, cache_bytes_max, settingOf: settingIn(store) }),
         receiver.app,
-        ...(metrics ? [metricsOf(options, receiver, () => server)] : []),
+        ...(metrics ? [metricsOf(options, { receiver, fleet, server: () => server })] : []),
         dashboardApp(site),
       ],
       scale: "central",
@@ -125,7 +126,7 @@ export async function startCentral(options: {
 }
 
 /** The data of the pages of all homes. */
-function siteOf(store: CentralStore, clock: Clock): Site {
+function siteOf(store: CentralStore, fleet: FleetReader): Site {
   return {
     role: "central",
     store,
@@ -137,7 +138,7 @@ function siteOf(store: CentralStore, clock: Clock): Site {
       if (timezone === undefined) return machineTimezone();
       return isTimezone(timezone) ? timezone : "UTC";
     },
-    fleet: fleetFor(store, clock),
+    fleet: fleetFor(store, fleet),
     keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
     meshOf: async (home) =>
       home === undefined ? [] : scansInFile((await store.backups(home)).get(meshFile)),
@@ -155,7 +156,7 @@ async function pullingOf(
   for (const warning of list?.warnings ?? []) log.warn(warning);
   const once = (outage: StoreOutage) =>
     log.warn(`${outage.message} (days of listed gateways are compared once more)`);
-  const left = list === undefined ? [] : await gatewaysOf(() => store.gateways(), once);
+  const left = list === undefined ? [] : await unlessAway(() => store.gateways(), once);
   const known = new Map(left.map((gateway) => [gateway.home, gateway]));
   const pulls = (list?.gateways ?? []).map((gateway) => {
     const before = known.get(gateway.home);
@@ -173,11 +174,11 @@ async function pullingOf(
   return new Pulling({ pulls, every_ms: list?.every_ms ?? 0, clock, log, random });
 }
 
-/** The gateways that are asked for; none where a machine of the store is away. */
-async function gatewaysOf(
-  ask: () => Promise<readonly GatewayRecord[]>,
+/** The gateways or homes that are asked for; none where a machine of the store is away. */
+async function unlessAway<Found>(
+  ask: () => Promise<readonly Found[]>,
   onAway: (outage: StoreOutage) => void = () => {},
-): Promise<readonly GatewayRecord[]> {
+): Promise<readonly Found[]> {
   try {
     return await ask();
   } catch (thrown) {
@@ -205,7 +206,7 @@ function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: Ab
 }
 
 async function gatewayOf(store: CentralStore, home: number | undefined): Promise<GatewayRecord | undefined> {
-  const [gateway] = home === undefined ? [] : await gatewaysOf(() => store.gateways([home]));
+  const [gateway] = home === undefined ? [] : await unlessAway(() => store.gateways([home]));
   return gateway;
 }
 
@@ -223,10 +224,9 @@ function settingIn(store: CentralStore): SettingOf {
 }
 
 /** All homes together, for pages. */
-function fleetFor(store: CentralStore, clock: Clock): Fleet {
-  const reader = new FleetReader({ store, clock });
+function fleetFor(store: CentralStore, fleet: FleetReader): Fleet {
   return {
-    homes: (of) => reader.read(of),
+    homes: (of) => fleet.read(of),
     dailyArrivals: (...given) => store.dailyArrivals(...given),
     coverageIn: (...given) => store.coverageIn(...given),
     firmware: (...given) => store.firmware(...given),
@@ -238,15 +238,16 @@ function random(): number {
 }
 
 function metricsOf(
-  { store, clock, directory }: { store: CentralStore; clock: Clock; directory?: string },
-  { counts, queue }: Receiver,
-  server: () => HttpServer,
+  { clock, directory }: { clock: Clock; directory?: string },
+  parts: { receiver: Receiver; fleet: FleetReader; server: () => HttpServer },
 ) {
+  const { server, fleet } = parts;
+  const { counts, queue } = parts.receiver;
   const started_ms = clock.now().unix_ms;
   const memory_bytes = memoryMeter();
   return metricsApp(async () => {
     // Who watches central learns the rest of it all the same.
-    const gateways = await gatewaysOf(() => store.gateways());
+    const homes = await unlessAway(() => fleet.read());
     return [
       ...programFamilies({
         role: "central",
@@ -260,19 +261,11 @@ function metricsOf(
         now_ms: clock.now().unix_ms,
         received: counts,
         queue: queue.status(),
-        homes: gateways.map(({ home, held_seq, report, uploaded_ms }) => ({
-          home,
-          backlog: backlogOf(report, held_seq),
-          uploaded_ms,
-        })),
+        homes,
         disk_free_bytes: directory === undefined ? undefined : await freeBytes(directory),
       }),
     ];
   });
-}
-
-function backlogOf({ last_seq }: Partial<GatewayReport>, held_seq: number): number | undefined {
-  return last_seq === undefined ? undefined : Math.max(0, last_seq - held_seq);
 }
 
 /** A server has more memory than a gateway, and the pages of a thousand homes. */

@@ -4,6 +4,7 @@ import { fleetOf } from "../central/fleet/fleet.ts";
 import { stoppedReleases } from "../central/fleet/stopped-releases.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import type { FirmwareOfModel } from "../store/central/central-store.ts";
+import { grafanaDashboard, prometheusRules } from "../web/metrics/prometheus.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { addCentralOptions, type StoreOptions } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
@@ -18,6 +19,8 @@ export function define(command: Command, context: CommandContext): void {
       "lintel fleet --database postgres://localhost/lintel --json": "for a monitor",
       "lintel fleet --firmware --data /var/lib/lintel-central":
         "which firmware the devices of each model have",
+      "lintel fleet --prometheus-rules > /etc/prometheus/lintel.json":
+        "alerting rules, for rule_files of Prometheus",
     },
     notes: [
       "A home is listed once it has a token to upload with. What it needs also stands in the alerts of its subjects.",
@@ -30,6 +33,8 @@ export function define(command: Command, context: CommandContext): void {
       "--firmware",
       "list the firmware of devices by model instead, models with different firmware first",
     )
+    .option("--prometheus-rules", "print alerting rules for Prometheus, made from the table of needs")
+    .option("--grafana-dashboard", "print a dashboard for Grafana, to be imported there")
     .option("--json", "print every home as a JSON array, as GET /sync/v1/fleet answers it")
     .action((options: FleetOptions) => fleet(options, context));
 }
@@ -37,10 +42,14 @@ export function define(command: Command, context: CommandContext): void {
 interface FleetOptions extends StoreOptions {
   readonly all?: boolean;
   readonly firmware?: boolean;
+  readonly prometheusRules?: boolean;
+  readonly grafanaDashboard?: boolean;
 }
 
 async function fleet(options: FleetOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
+  if (options.prometheusRules) return terminal.printJson(prometheusRules());
+  if (options.grafanaDashboard) return terminal.printJson(grafanaDashboard());
   if (options.firmware) return printFirmware(options, context);
   const now_ms = clock.now().unix_ms;
   const homes = await withCentralStore(options, context, (store) => fleetOf(store, now_ms));

@@ -1,6 +1,8 @@
 import { Elysia } from "elysia";
+import type { FleetHome } from "../../domain/fleet-home.ts";
 import type { Overview } from "../../store/store.ts";
 import { access } from "../server/elysia-app.ts";
+import { homeFamilies } from "./home-figures.ts";
 import {
   counter,
   type Family,
@@ -168,12 +170,7 @@ export interface CentralFigures {
     readonly waiting_bytes: number;
     readonly refused: number;
   };
-  readonly homes: readonly {
-    readonly home: number;
-    /** Readings that its gateway had and central did not, when it last reported; absent where it never did. */
-    readonly backlog?: number;
-    readonly uploaded_ms?: number;
-  }[];
+  readonly homes: readonly FleetHome[];
   /** Free space beside the store, where that is in a directory. */
   readonly disk_free_bytes?: number;
 }
@@ -202,24 +199,7 @@ export function centralFamilies(figures: CentralFigures): Family[] {
     gauge("lintel_requests_under_way", "Requests of gateways that are worked on", queue.under_way),
     gauge("lintel_requests_waiting", "Requests of gateways that come or wait for their turn", queue.waiting),
     gauge("lintel_requests_waiting", "Bytes of their bodies", queue.waiting_bytes, "bytes"),
-    gauge("lintel_homes", "Homes that have ever sent anything", homes.length),
-    gauge(
-      "lintel_home_backlog_readings",
-      "Readings that a gateway had and central had not when it last reported",
-      homes.flatMap(({ home, backlog }) =>
-        backlog === undefined ? [] : [{ labels: { home }, value: backlog }],
-      ),
-    ),
-    gauge(
-      "lintel_home_upload_age",
-      "How long ago readings of a home were last taken",
-      homes.flatMap(({ home, uploaded_ms }) =>
-        uploaded_ms === undefined
-          ? []
-          : [{ labels: { home }, value: Math.max(0, now_ms - uploaded_ms) / 1000 }],
-      ),
-      "seconds",
-    ),
     gauge("lintel_disk_free", "Free space where the data are", figures.disk_free_bytes, "bytes"),
+    ...homeFamilies(homes, now_ms),
   ];
 }

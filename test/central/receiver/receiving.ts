@@ -141,7 +141,7 @@ export function gatewayOf(home: number, readings: number): SimulatedGateway {
 }
 
 /** A report of a gateway that holds what is given. */
-export function reportBody({ epoch, first_seq, last_seq }: SimulatedGateway): object {
+export function reportBody({ epoch, first_seq, last_seq }: SimulatedGateway) {
   return {
     epochs: [{ epoch, first_seq, last_seq }],
     condition: nothingNoted,
