@@ -1,9 +1,10 @@
 /**
  * Updates a box again and again, with power cuts and bad releases: it always ends on one that serves, and loses no reading
  *
- *   sudo ./scripts/trials update [--updates 200] [--seed N] [--cache DIR] [--hold] [--hostile]
+ *   sudo ./scripts/trials update [--updates 200] [--seed N] [--cache DIR] [--hold] [--hostile] [--late]
  *
  * --hostile: every other folder of releases has another hand in it: old lists, lists that have ended, mixed ones, swapped packages, stolen keys.
+ * --late: every other release has a fault that shows only in the days after its trial.
  * A Debian is booted as by `scripts/trials boot`, with the package in it, a simulated stick whose sensor says numbers all the time, and central and a
  * web server with releases outside of it. Exits with 1 at the first thing that does not hold, with 2 where it cannot run here.
  */
@@ -25,13 +26,14 @@ import { UpdatedBox } from "./update/updated-box.ts";
 import { World } from "./update/world.ts";
 
 const options = optionsOf(
-  "sudo ./scripts/trials update [--updates 200] [--seed N] [--cache DIR] [--hold] [--hostile]",
+  "sudo ./scripts/trials update [--updates 200] [--seed N] [--cache DIR] [--hold] [--hostile] [--late]",
   {
     updates: 200,
     seed: Math.floor(Math.random() * 1e6),
     cache: join(tmpdir(), "lintel-trial-boot"),
     hold: false,
     hostile: false,
+    late: false,
     within: undefined,
   },
 );
@@ -73,7 +75,8 @@ async function runWithin(directory: string): Promise<number> {
   try {
     await step("it boots", () => box.boot());
     await step("the package is installed, and hears a sensor", () => updated.install());
-    const rounds = new Rounds({ updated, world, maker, random: seeded(seed), hostile: options.hostile });
+    const { hostile, late } = options;
+    const rounds = new Rounds({ updated, world, maker, random: seeded(seed), hostile, late });
     for (let round = 1; round <= options.updates; round += 1) await rounds.round(round);
     console.log(figuresText(rounds.figures()));
     console.log("trial update: all of it holds");

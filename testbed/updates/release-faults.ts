@@ -61,6 +61,46 @@ export const faults = {
     database.close();`),
 } as const;
 
+/** Something that a release does from the days after its trial on, however often it is started. */
+const inDays = (script: string) => `
+  const statePath = require("node:path").join(Bun.main, "../../../state.json");
+  const isInDays = () => {
+    try {
+      return JSON.parse(require("node:fs").readFileSync(statePath, "utf8")).trial?.phase === "days";
+    } catch {
+      return false;
+    }
+  };
+  const waiting = setInterval(() => {
+    if (!isInDays()) return;
+    clearInterval(waiting);
+    ${script}
+  }, 200);`;
+
+/** Files of its data directory that a release fills the disk with. */
+export const filler = "filler.log";
+
+/** Faults that a trial of some hours does not show. */
+export const lateFaults = {
+  "crashes again and again": whenRun(inDays("setTimeout(() => process.exit(1), 500);")),
+  leaks: whenRun(inDays("const kept = []; setInterval(() => kept.push(Buffer.alloc(5e6, 1)), 500);")),
+  "fills the disk slowly": whenRun(
+    inDays(`
+    const path = process.argv[process.argv.indexOf("--config") + 1];
+    const fs = require("node:fs");
+    const data = /data = "([^"]*)"/.exec(fs.readFileSync(path, "utf8"))[1];
+    let left = 20;
+    setInterval(() => left-- > 0 && fs.appendFileSync(data + "/${filler}", Buffer.alloc(5e6, 1)), 500);`),
+  ),
+  "stops uploading": `if (process.argv.includes("upload") && process.argv.includes("--json")) {
+    const statePath = require("node:path").join(Bun.main, "../../../state.json");
+    if (JSON.parse(require("node:fs").readFileSync(statePath, "utf8")).trial?.phase === "days") {
+      console.log('{"sent":0,"confirmed_seq":0,"differing_days":0}');
+      process.exit(0);
+    }
+  }`,
+} as const;
+
 /** It changes the newest reading at its start, with the form of the database or without, and ends. */
 export const spoilsTheNewest = (form: "another form" | "the same form") =>
   whenRun(`

@@ -1,4 +1,4 @@
-import { faults } from "../../../testbed/updates/release-faults.ts";
+import { faults, lateFaults } from "../../../testbed/updates/release-faults.ts";
 import { until } from "../boot/box.ts";
 import { expect, step } from "../boot/trial.ts";
 import { type Attack, attacks } from "./attacks.ts";
@@ -23,15 +23,30 @@ interface Kind {
   readonly aim?: Part;
   /** How long it is tried, where all of the trial is waited for. */
   readonly trial_s?: number;
+  /** How long it is watched after that; absent: not at all. */
+  readonly watch_s?: number;
 }
 
-const { "changes what was recorded": spoils, "answers in riddles": riddles, deaf, ...others } = faults;
+const {
+  "changes what was recorded": spoils,
+  "answers in riddles": riddles,
+  "has an upload that does nothing": lies,
+  deaf,
+  ...others
+} = faults;
 const spoiled: Kind = { name: "changes what was recorded", fault: spoils, reason: "went_back" };
+/** A look counts for a twelfth of it at most. */
+const watch_s = 12;
+/** Releases whose faults show only in the days after their trial. */
+const late: readonly Kind[] = Object.entries(lateFaults).map(([name, fault]) => {
+  return { name, fault, reason: "went_back", watch_s, aim: "watching" };
+});
 const kinds: readonly Kind[] = [
   ...Object.entries(others).map(([name, fault]) => ({ name, fault, reason: "went_back" })),
-  ...Object.entries({ deaf, "answers in riddles": riddles }).map(([name, fault]): Kind => {
-    return { name, fault, reason: "went_back", trial_s: 12 };
-  }),
+  ...Object.entries({ deaf, "answers in riddles": riddles, "has an upload that does nothing": lies }).map(
+    ([name, fault]): Kind => ({ name, fault, reason: "went_back", trial_s: 12 }),
+  ),
+  ...late,
   { ...spoiled, aim: "switching" },
   { ...spoiled, aim: "putting back" },
   { ...spoiled, aim: "clearing up" },
@@ -51,8 +66,8 @@ const hostile: readonly Kind[] = [
 ];
 const good: Kind = { name: "good" };
 const goodOnes: readonly Kind[] = kinds.map((_, place) => {
-  const aim = (["unpacking", "copying", "switching", "proving", undefined] as const)[place % 5];
-  return aim === undefined ? good : { ...good, aim };
+  const aim = (["watching", "unpacking", "copying", "switching", "proving", undefined] as const)[place % 6];
+  return aim === undefined ? good : { ...good, aim, ...(aim === "watching" && { watch_s }) };
 });
 
 /** A release that is ready to be published. */
@@ -71,6 +86,7 @@ export class Rounds {
   readonly #maker: ReleaseMaker;
   readonly #random: () => number;
   readonly #isHostile: boolean;
+  readonly #bad: readonly Kind[];
   readonly #counts = new Map<string, number>();
   #deck: Kind[] = [];
   #dealt = 0;
@@ -83,8 +99,10 @@ export class Rounds {
     maker: ReleaseMaker;
     random: () => number;
     hostile: boolean;
+    late: boolean;
   }) {
     this.#isHostile = options.hostile;
+    this.#bad = options.hostile ? hostile : options.late ? late : kinds;
     this.#updated = options.updated;
     this.#world = options.world;
     this.#maker = options.maker;
@@ -132,9 +150,7 @@ export class Rounds {
     // A list can be old only where two were read before it.
     if (this.#isHostile && this.#dealt++ < 2) return good;
     if (this.#deck.length === 0)
-      this.#deck = (
-        this.#isHostile ? [...hostile, ...goodOnes.slice(0, hostile.length)] : [...kinds, ...goodOnes]
-      )
+      this.#deck = [...this.#bad, ...goodOnes.slice(0, this.#bad.length)]
         .map((kind) => ({ kind, place: this.#random() }))
         .toSorted((one, other) => one.place - other.place)
         .map(({ kind }) => kind);
@@ -148,7 +164,8 @@ export class Rounds {
     const full_bytes = kind.full === "before" ? 4e6 : 2e6;
     let emptied = kind.full === "before" ? updated.fillDisk(full_bytes) : () => {};
     try {
-      if (kind.trial_s !== undefined) await updated.tryFor(kind.trial_s);
+      if (kind.trial_s !== undefined || kind.watch_s !== undefined)
+        await updated.tryFor(kind.trial_s ?? trial_s, kind.watch_s);
       await updated.startUpdate();
       if (kind.full === "during") {
         await updated.endedWithin(this.#random() * 3_000);
@@ -165,7 +182,14 @@ export class Rounds {
     } finally {
       emptied();
     }
-    if (kind.trial_s !== undefined) await updated.tryFor(trial_s);
+    // As its timer would each half hour.
+    for (let looks = 0; updated.state().trial?.phase === "days"; looks += 1) {
+      expect(looks < looks_max, "a verdict", `none after ${looks} looks`);
+      await updated.startUpdate();
+      await updated.ended();
+      this.#count("look at a release in its days");
+    }
+    if (kind.trial_s !== undefined || kind.watch_s !== undefined) await updated.tryFor(trial_s);
     // What was put off, or could not be finished, is tried in the next nights.
     for (let night = 0; kind.reason === undefined && night < nights_max; night += 1) {
       if (updated.link("confirmed") !== this.#confirmed) break;
@@ -196,14 +220,17 @@ export class Rounds {
       await updated.killUpdater();
       return cut;
     }
+    const looked = lastLook(updated);
     await updated.cutPower();
     // As its timer would in the night; a trial goes on by itself.
     if (updated.state().trial === undefined) await updated.startUpdate();
-    else await until("the trial goes on by itself", resume_ms_max, () => this.#resumed());
+    else await until("the trial goes on by itself", resume_ms_max, () => this.#resumed(looked));
     return cut;
   }
 
-  async #resumed(): Promise<true | undefined> {
+  /** A look of the days is soon over, and systemd then forgets that the unit ran: the state tells. */
+  async #resumed(looked: string | undefined): Promise<true | undefined> {
+    if (looked !== undefined) return lastLook(this.#updated) !== looked || undefined;
     const { box } = this.#updated;
     if ((await box.property("lintel-update", "ActiveEnterTimestampMonotonic")) !== "0") return true;
     return undefined;
@@ -224,6 +251,7 @@ export class Rounds {
     expect(command.includes(folder), `a gateway from ${folder}`, command);
     const left = updated.unfinished();
     expect(left.length === 0, "nothing left of putting data back", `${left}`);
+    updated.removeFiller();
     updated.note();
     // What comes after this goes up with the next one.
     const recorded = [...updated.recorded];
@@ -263,6 +291,11 @@ export class Rounds {
   }
 }
 
+const lastLook = (updated: UpdatedBox) => {
+  const { days } = updated.state().trial ?? {};
+  return days && JSON.stringify(days.last);
+};
+
 /** In one update, and the time within which one comes: most of them soon, as a trial is the longest part. */
 const cuts_max = 2;
 const cut_ms_max = 8_000;
@@ -272,7 +305,9 @@ const aim_ms_max: Partial<Record<Part, number>> = {
   copying: 300,
   switching: 800,
   "putting back": 600,
+  watching: 3_000,
   proving: 300,
 };
+const looks_max = 60;
 const resume_ms_max = 60_000;
 const nights_max = 3;

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
+import { filler } from "../../../testbed/updates/release-faults.ts";
 import { type Box, until } from "../boot/box.ts";
 import { SimulatedStick, stickPath } from "../boot/stick.ts";
 import { eventsIn, type World } from "./world.ts";
@@ -13,6 +14,7 @@ export type Part =
   | "copying"
   | "switching"
   | "judging"
+  | "watching"
   | "proving"
   | "going back"
   | "putting back"
@@ -30,7 +32,12 @@ const speak_ms = 400;
 const recorded_min = 20;
 
 interface State {
-  readonly trial?: { readonly phase: string; readonly version: string; readonly switched_ms?: number };
+  readonly trial?: {
+    readonly phase: string;
+    readonly version: string;
+    readonly switched_ms?: number;
+    readonly days?: { readonly last: object };
+  };
   readonly waiting?: { readonly message: string };
   readonly refusals?: readonly {
     readonly version?: string;
@@ -80,6 +87,10 @@ export class UpdatedBox {
       "[Service]\nWatchdogSec=8s\nRestartSec=1s\n",
     );
     await box.write("/etc/systemd/system/lintel-update.service.d/trial.conf", "[Service]\nRestartSec=1s\n");
+    await box.write(
+      "/etc/systemd/system/lintel-update-resume.timer.d/trial.conf",
+      "[Timer]\nOnCalendar=\nOnBootSec=1s\nAccuracySec=100ms\n",
+    );
     await box.must("systemctl daemon-reload", root);
     await box.must(
       "systemd-analyze verify --man=no lintel-update.service lintel-update-resume.service lintel-update-resume.timer lintel-update.timer",
@@ -103,15 +114,15 @@ export class UpdatedBox {
     return security.trim().split("\n").at(-1) ?? "";
   }
 
-  /** Has the box try new releases for so long. */
-  async tryFor(trial_seconds: number): Promise<void> {
+  /** Has the box try new releases for so long, and watch them for so long. */
+  async tryFor(trial_seconds: number, watch_seconds = 0): Promise<void> {
     const { manifestUrl, centralUrl } = this.#world;
     const sections = [
       `data = "/var/lib/lintel"\n[home]\nid = ${home}\ntimezone = "Europe/London"`,
       `[api]\nlisten = "127.0.0.1:8080"\ntls = "self-signed"`,
       `[zigbee]\nport = "${stickPath}"\nadapter = "zstack"`,
       `[upload]\nurl = "${centralUrl}"\ntoken_file = "/etc/lintel/upload-token"`,
-      `[update]\nmanifest = "${manifestUrl}"\nring = 500\ntrial_seconds = ${trial_seconds}`,
+      `[update]\nmanifest = "${manifestUrl}"\nring = 500\ntrial_seconds = ${trial_seconds}\nwatch_seconds = ${watch_seconds}`,
     ];
     await this.box.write(config, `${sections.join("\n")}\n`);
   }
@@ -181,6 +192,7 @@ export class UpdatedBox {
       if (left.some((name) => /^(restoring|replacing|placing)/.test(name))) return "putting back";
       return left.length > 0 ? "clearing up" : "going back";
     }
+    if (trial?.phase === "days") return "watching";
     if (trial !== undefined && has("proof")) return "proving";
     if (trial !== undefined) return trial.switched_ms === undefined ? "switching" : "judging";
     if (has("copy")) return "copying";
@@ -262,6 +274,11 @@ export class UpdatedBox {
       String(left_bytes),
     ]);
     return () => rmSync(path, { force: true });
+  }
+
+  /** Removes the file that a release has filled the disk with. */
+  removeFiller(): void {
+    rmSync(join(this.#data, filler), { force: true });
   }
 
   async upload(): Promise<void> {

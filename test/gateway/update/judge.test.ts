@@ -89,12 +89,16 @@ test("deafness to one model is a fault once its busiest device should have spoke
   await eventually(async () => ((await look(0)).missing.length === 1 ? true : undefined), "one is heard");
   expect(await look(2 * hour_ms)).toEqual({ missing: [silent] });
   expect(await look(3 * hour_ms + 1)).toEqual({ fault: silent, missing: [] });
+  const marks = async () => (await judge.seen(before, 3 * day_ms)).gateway?.heard ?? {};
+  const unheard = await marks();
+  expect(Object.keys(unheard)).toEqual(["wirelesssensors 3041 by zigbee"]);
   // One of them speaks for both: the battery of the other may be empty.
   await stick.tell({ do: "notify", ieee: quiet, status: 0x21 });
   await eventually(
     async () => ((await look(4 * hour_ms)).missing.length === 0 ? true : undefined),
     "the other model is heard",
   );
+  expect(await marks()).not.toEqual(unheard);
 });
 
 test("the token goes to the gateway that is configured, and to nobody whom the control socket names instead", async () => {
