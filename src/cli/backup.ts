@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { findConfig } from "../config/gateway-config.ts";
 import { addReadings } from "./backup/add-readings.ts";
+import { eraseInBackup } from "./backup/erase-in-backup.ts";
 import { makeBackup } from "./backup/make-backup.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { addStoreOptions, directoryToCopy, type StoreOptions } from "./store-place.ts";
@@ -27,14 +28,24 @@ export function define(command: Command, context: CommandContext): void {
       "--add",
       "add to the backup that is there the readings that came since, and nothing else: in a moment",
     )
+    .option(
+      "--erase-again <file>",
+      "erase in the backup that is there what a list has, as lintel erase --list --json prints it, and nothing else",
+    )
     .option("--json", "print what was kept as JSON")
     .action((into: string, options: BackupCommandOptions) => backup(resolve(into), options, context));
 }
 
-type BackupCommandOptions = StoreOptions & { readonly add?: boolean };
+type BackupCommandOptions = StoreOptions & { readonly add?: boolean; readonly eraseAgain?: string };
 
 async function backup(into: string, options: BackupCommandOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
+  if (options.eraseAgain !== undefined) {
+    const erasures = await eraseInBackup({ into, list: options.eraseAgain }, context);
+    if (options.json) terminal.printJson({ directory: into, erasures });
+    else terminal.say(`${erasures.toLocaleString("en")} erasures were done in ${into}.`);
+    return;
+  }
   const data = directoryToCopy(options);
   if (options.add) {
     const readings = await addReadings({ data, into }, context);

@@ -1,22 +1,14 @@
-import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
-import { Value } from "@sinclair/typebox/value";
 import type { Command } from "commander";
-import { messageOf, OperatorError } from "../base/errors.ts";
+import { OperatorError } from "../base/errors.ts";
 import { GuardedClock, requireBelievedClock } from "../base/guarded-clock.ts";
 import { forgetKeptRecords } from "../gateway/uploader/home-at-central.ts";
-import {
-  type ErasedSpan,
-  ErasedSpans,
-  type Erasure,
-  type ErasurePlan,
-  type ErasureTarget,
-  spanOf,
-} from "../store/erasure.ts";
+import type { Erasure, ErasurePlan, ErasureTarget } from "../store/erasure.ts";
 import { setAsideIn } from "../store/sqlite/data-directory.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
+import { spansIn } from "./erasure-list.ts";
 import { addStoreOptions, type StoreOptions } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
 import { momentText, printTable, type TableColumns } from "./terminal-text.ts";
@@ -248,23 +240,4 @@ async function eraseAgain(
     terminal.say(
       `${fresh.size} erasures were done again; ${new Set(spans.map(({ id }) => id)).size - fresh.size} were done here before.`,
     );
-}
-
-/** The spans in a file that `--list --json` has printed. */
-function spansIn(file: string): ErasedSpan[] {
-  let read: unknown;
-  try {
-    read = JSON.parse(readFileSync(file, "utf8"));
-  } catch (thrown) {
-    throw new OperatorError(
-      `${file} cannot be read (${messageOf(thrown)})`,
-      "name a file that `lintel erase --list --json` has printed",
-    );
-  }
-  const spans = Array.isArray(read) ? read.map(spanOf) : read;
-  if (Value.Check(ErasedSpans, spans)) return spans;
-  throw new OperatorError(
-    `${file} is no list of erasures`,
-    "name a file that `lintel erase --list --json` has printed",
-  );
 }

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LostBox, numbers } from "./lost-box.ts";
 
@@ -99,4 +99,27 @@ test("the upload after going back compares every day, also where the database st
   expect(await goBack()).toMatchObject({ kept: true });
   expect(await box.upload()).toMatchObject({ differing_days: 1 });
   expect(await box.central.events()).toEqual(numbers(1, 60));
+});
+
+test("an erasure reaches a backup and what was added to it, and going back brings nothing of it back", async () => {
+  box.configure();
+  await box.live(1, 60);
+  await backup();
+  await box.live(61, 80);
+  await backup("--add");
+  const data = ["--data", box.site.data];
+  await box.run("erase", "--home", "12", "--yes", ...data);
+  const list = join(box.site.directory, "erased.json");
+  writeFileSync(list, (await box.run("erase", "--list", "--json", ...data)).out);
+  expect(await backup("--erase-again", list)).toMatchObject({ erasures: 1 });
+  expect(await backup("--erase-again", list)).toMatchObject({ erasures: 0 });
+  const [made = ""] = readdirSync(copy).filter((name) => name.startsWith("backup-"));
+  expect(readdirSync(join(copy, made))).not.toContain("added");
+  expect(await goBack()).toMatchObject({ kept: true });
+  change(box.site.data, "CREATE TABLE later (x)");
+  expect(await goBack()).toMatchObject({ last_seq: 80, taken_over: 0, lost: 0 });
+  expect(box.eventsHere()).toEqual([]);
+  box.lose();
+  await box.run("restore", copy, ...of());
+  expect(box.eventsHere()).toEqual([]);
 });

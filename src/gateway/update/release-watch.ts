@@ -29,8 +29,13 @@ export async function lookAgain(
   before: Days,
   options: UpdaterOptions,
 ): Promise<{ readonly days: Days; readonly fault?: string | undefined; readonly over: boolean }> {
-  const { watch_ms } = options.target;
+  const { data, own, log, target } = options;
+  const { watch_ms } = target;
   const rules = { baseline: trial.baseline, watch_ms };
+  const running = join(target.directory, trial.version, "lintel");
+  await data
+    .eraseInCopy(running, own.launcher)
+    .catch((thrown: unknown) => log.warn(`the copy of the data: ${messageOf(thrown)}`));
   const looked = afterLook(before, await see(trial, options), rules);
   const due = trial.baseline.uploads ? numberDue(looked, rules) : undefined;
   const { days, said } = due === undefined ? { days: looked } : await askHeld(trial, looked, due, options);

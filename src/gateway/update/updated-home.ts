@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -56,8 +56,23 @@ export class UpdatedData {
     await this.command(launcher, "backup", this.#copy, "--add", "--data", this.#data);
   }
 
+  /** Erases in the copy what was erased in the data since it was made, as the release that runs lists it. @throws CommandFailed */
+  async eraseInCopy(running: string, launcher: string): Promise<void> {
+    const listed = await this.command(running, "erase", "--list", "--json", "--data", this.#data);
+    if (listed.trim() === "[]") return;
+    writeFileSync(this.#erasures, listed, { mode: 0o644 });
+    await this.command(launcher, "backup", this.#copy, "--erase-again", this.#erasures);
+    rmSync(this.#erasures);
+  }
+
   dropCopy(): void {
     rmSync(this.#copy, { recursive: true, force: true });
+    rmSync(this.#erasures, { force: true });
+  }
+
+  /** For the owner of the data to read. */
+  get #erasures(): string {
+    return `${this.#copy}-erasures.json`;
   }
 
   /**

@@ -78,6 +78,7 @@ test("a release that changes the database and what was recorded goes back after 
   await say(0x24);
   await box.site.answer("upload", "--config", box.site.config, "--json");
   await say(0x25);
+  expect(await box.update()).toMatchObject({ result: "watched" });
   await box.cutPower();
   await box.boot();
   expect(box.running()).toContain("releases/current");
@@ -185,4 +186,23 @@ test("a release that three boxes went back from is tried by no fourth, which say
   );
   box.publish({ version: "0.3.0", short: true });
   expect(await box.update()).toMatchObject({ result: "updated" });
+});
+
+test("an erasure reaches the copy that is kept while a release is watched", async () => {
+  await say(0x21);
+  configure(trial_s, hour_s);
+  box.publish({ version: "0.2.0", short: true });
+  expect(await box.update()).toMatchObject({ result: "watched" });
+  const copy = join(box.releases, "copy");
+  const before = readdirSync(copy);
+  await box.site.answer("erase", "--home", "12", "--yes", "--json", "--data", box.site.data);
+  expect(await box.update()).toMatchObject({ result: "watched" });
+  expect(readdirSync(copy)).not.toEqual(before);
+  const [list] = await box.site.answer("erase", "--list", "--json", "--data", box.site.data);
+  const [made = ""] = readdirSync(copy).filter((name) => name.startsWith("backup-"));
+  const inCopy = await box.site.answer("erase", "--list", "--json", "--data", join(copy, made));
+  expect(inCopy).toMatchObject([{ id: list.id }]);
+  const kept = readdirSync(copy);
+  expect(await box.update()).toMatchObject({ result: "watched" });
+  expect(readdirSync(copy)).toEqual(kept);
 });

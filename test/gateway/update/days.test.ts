@@ -165,7 +165,12 @@ test("an upload that central knows nothing of has to go at the second look, and 
     let days = begun;
     for (let at_ms = look_ms; ; at_ms += look_ms) {
       const { gateway, data_bytes, ...rest } = seen({ at_ms, readings: 8 });
-      const data = { bytesOfFiles: async () => data_bytes, heldAtCentral: held, uploadTruly: upload };
+      const data = {
+        bytesOfFiles: async () => data_bytes,
+        heldAtCentral: held,
+        uploadTruly: upload,
+        async eraseInCopy() {},
+      };
       const judge = { seen: async () => ({ ...rest, gateway }) };
       const options = { judge, data, target: { watch_ms, directory: "/" }, own: {}, log: { warn() {} } };
       const looked = await lookAgain(trial, days, options as unknown as UpdaterOptions);

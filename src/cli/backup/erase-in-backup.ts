@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { syncTree } from "../../store/sqlite/data-directory.ts";
+import { storeFault } from "../../store/sqlite/faults.ts";
+import { openUploadStore } from "../../store/sqlite/open-store.ts";
+import type { CommandContext } from "../command.ts";
+import { spansIn } from "../erasure-list.ts";
+import { eraseAgain, erasedBefore } from "../restore/restoring.ts";
+import { serverLog } from "../serving.ts";
+import { closing } from "../with-store.ts";
+import { addedBatches } from "./add-readings.ts";
+import { contentOf, copyOut, type Manifest, readManifest } from "./backup-files.ts";
+import { putManifest } from "./make-backup.ts";
+
+/**
+ * Erases in a gateway's backup what a list has, and the backup has not: the readings that were added to it are then in its database. The backup is
+ * what it was until the new files are on disk: the manifest is replaced last.
+ *
+ * @returns how many erasures were done
+ * @throws OperatorError, and then nothing has changed
+ */
+export async function eraseInBackup(
+  { into, list }: { readonly into: string; readonly list: string },
+  context: CommandContext,
+): Promise<number> {
+  const log = serverLog(context, "warn");
+  const manifest = readManifest(into);
+  const from = join(into, manifest.directory);
+  const known = new Set((await erasedBefore(from, log)).map(({ id }) => id));
+  const spans = spansIn(list).filter(({ id }) => !known.has(id));
+  if (spans.length === 0) return 0;
+  const directory = `backup-${randomBytes(4).toString("hex")}`;
+  const building = join(into, `${directory}.new`);
+  try {
+    mkdirSync(building, { mode: 0o700 });
+    const { added, ...rest } = manifest;
+    const kept = Object.entries(manifest.files).filter(([name]) => !added?.batches.includes(name));
+    for (const [name, written] of kept) await copyOut(join(from, name), join(building, name), written);
+    const batches = await addedBatches(into, manifest);
+    const opened = openUploadStore({ directory: building, clock: context.clock, log });
+    await closing(opened, async (store) => {
+      for (const batch of batches) await store.takeLater(batch);
+    });
+    await eraseAgain(building, spans, { context, log });
+    const files: Manifest["files"] = {};
+    for (const [name, { path }] of kept)
+      files[name] = { ...(await contentOf(join(building, name))), ...(path !== undefined && { path }) };
+    syncTree(building);
+    await rename(building, join(into, directory));
+    const last_seq = added?.last_seq ?? manifest.last_seq;
+    await putManifest(into, { ...rest, last_seq, directory, files });
+    return new Set(spans.map(({ id }) => id)).size;
+  } catch (thrown) {
+    rmSync(building, { recursive: true, force: true });
+    throw storeFault(thrown, into);
+  }
+}
