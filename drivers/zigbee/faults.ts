@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { messageOf, OperatorError } from "../../src/base/errors.ts";
-import { type AdapterLine, adapterNames } from "./adapters.ts";
+import { type AdapterLine, adapterNames, lineSettings } from "./adapters.ts";
 
 /** Errors of zigbee-herdsman and the system when an adapter can't be used, with their meaning and remedy. */
 const faults: readonly {
@@ -39,6 +39,17 @@ const faults: readonly {
     remedy: () => "stop whatever else uses the adapter there; some servers need half a minute to notice",
   },
   {
+    says: /EZSP protocol version \(([0-9]|1[0-2])\) is not supported|old-style version number/,
+    what: ({ port }) => `the firmware of the Zigbee adapter ${port} is too old`,
+    remedy: () =>
+      "write a newer firmware onto it with its maker's tool: EmberZNet 7.4 or later; its network stays",
+  },
+  {
+    says: /EZSP protocol version \(\d+\) is not supported/,
+    what: ({ port }) => `the firmware of the Zigbee adapter ${port} is newer than this release knows`,
+    remedy: () => "update Lintel, or write an older firmware onto it: EmberZNet 7.4 to 8",
+  },
+  {
     says: /configuration-adapter mismatch/,
     what: ({ port }) => `the Zigbee adapter ${port} and its backup hold another network than this gateway's`,
     remedy: () =>
@@ -61,11 +72,14 @@ export function startFault(line: AdapterLine, thrown: unknown, logged: readonly 
 }
 
 /** Nothing that speaks the configured protocol is at the other end. */
-export function silentFault({ port, adapter }: AdapterLine, said?: string): OperatorError {
+export function silentFault(line: AdapterLine, said?: string): OperatorError {
+  const { port, adapter } = line;
   const others = adapterNames.filter((name) => name !== adapter).join(", ");
+  const { baudRate } = lineSettings(line);
+  const rate = baudRate === undefined ? "the usual one" : `${baudRate} baud`;
   return new OperatorError(
     `nothing on ${port} answers as a ${adapter} adapter${said === undefined ? "" : ` (${said})`}`,
-    `check that the port is the Zigbee adapter's and that its type is ${adapter}, not ${others}; then unplug it and plug it in again`,
+    `check that the port is the Zigbee adapter's, that its type is ${adapter}, not ${others}, and that its rate (baudrate in [zigbee], now ${rate}) is the one that its maker names; then unplug it and plug it in again`,
   );
 }
 

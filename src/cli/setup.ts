@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { adapterNumber } from "../../drivers/ble/adapter.ts";
 import { drivers } from "../../drivers/index.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
-import { defaultConfigFiles, loadConfig } from "../config/gateway-config.ts";
+import { defaultConfigFiles, loadConfig, loadParts } from "../config/gateway-config.ts";
 import { ControlClient } from "../gateway/control-client.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import type { Surroundings } from "./doctor/finding.ts";
@@ -145,7 +145,13 @@ async function setUp(
     warnings.unshift(failed);
     context.exitWith(exit_not_started);
   }
-  warnings.push(...(await shortcomings(config, context)));
+  const { found, faults } = await driversOf(config, context);
+  warnings.push(...faults);
+  const amiss = await shortcomings(config, context);
+  // What a driver says of its stick is more exact than what its port shows.
+  const isSaid = (text: string) =>
+    faults.some((fault) => text.startsWith(fault.slice(0, fault.indexOf("]") + 1)));
+  warnings.push(...amiss.filter((text) => !isSaid(text)));
   const { terminal } = context;
   // Done means serving: until then the file stays, and the next run tries again.
   if (once && file !== undefined) {
@@ -154,7 +160,7 @@ async function setUp(
   }
   if (options.json)
     terminal.printJson({ configuration: config, changed, started: (why ?? failed) === undefined, warnings });
-  else sayDone({ config, changed, why, failed, warnings }, context);
+  else sayDone({ config, changed, why, failed, found, warnings }, context);
 }
 
 /** Whether [ble] has an adapter of the kernel, for which the service needs a right more. */
@@ -185,6 +191,34 @@ async function tryToken(
   return tryCentral({ url, token, home: id, certificate }, clock);
 }
 
+/** Words of a running gateway about its drivers, once none of them is starting any more: sticks that it found, and faults. */
+async function driversOf(
+  file: string,
+  { clock, terminal }: CommandContext,
+): Promise<{ found: string[]; faults: string[] }> {
+  const { data } = loadParts(file, "data");
+  const client = new ControlClient(data);
+  const ask = () => client.statusIfRunning().catch(() => undefined);
+  let running = await ask();
+  const isStarting = () => running?.drivers.some(({ state }) => state === "starting") ?? false;
+  if (isStarting()) terminal.say("Asking the sticks …");
+  for (let looks = 0; looks < looks_max && isStarting(); looks += 1) {
+    await new Promise<void>((resolve) => clock.after(look_interval_ms, resolve));
+    running = await ask();
+  }
+  const told = running?.drivers ?? [];
+  return {
+    found: told.flatMap(({ name, state, detail }) => (state === "listening" ? `[${name}] ${detail}` : [])),
+    faults: told.flatMap(({ name, state, problem }) =>
+      problem === undefined
+        ? state === "starting"
+          ? `[${name}] is still starting: lintel status says how it goes on`
+          : []
+        : `[${name}] ${problem}`,
+    ),
+  };
+}
+
 /** Faults that `lintel doctor` finds and that no file has to be corrected for. */
 async function shortcomings(file: string, { clock }: CommandContext): Promise<string[]> {
   const config = loadConfig(file, new Map(drivers.map(({ name, section }) => [name, section])));
@@ -212,16 +246,19 @@ function sayDone(
     changed: boolean;
     why: string | undefined;
     failed: string | undefined;
+    /** Sticks that answer. */
+    found: readonly string[];
     warnings: readonly string[];
   },
   { terminal: { print, colours } }: CommandContext,
 ): void {
-  const { config, changed, why, failed, warnings } = done;
+  const { config, changed, why, failed, found, warnings } = done;
   const how = changed ? "is written" : "was so already: nothing changed";
   print(`${colours.green("✓")} ${config} ${how}`);
   if (why !== undefined)
     print(`${colours.yellow("!")} the gateway was not started (${why}): lintel run --config ${config}`);
   else if (failed === undefined) print(`${colours.green("✓")} the gateway runs, and starts with the machine`);
+  for (const text of found) print(`${colours.green("✓")} ${text}`);
   for (const warning of warnings) print(`${colours.yellow("!")} ${warning}`);
   print("");
   print(colours.bold("Next"));
@@ -239,3 +276,6 @@ const exit_faults = 2;
 const exit_not_started = 1;
 const faults_max = 100;
 const line_max = 2_000;
+/** A stick that is silent is given up after some 20 s. */
+const look_interval_ms = 500;
+const looks_max = 120;

@@ -72,6 +72,26 @@ test("one file sets a gateway up that runs, and with it again nothing changes", 
   expect(gateway.url).toStartWith("https://");
 });
 
+test("a stick is asked by the gateway that runs: what it found, or what is amiss with the remedy, is one line", async () => {
+  const stick = await site.simulator("zigbee");
+  const text = `${home()}${local}${stick.section}`;
+  expect((await setup(text)).code).toBe(0);
+  const gateway = await site.serve(["run", "--config", join(etc, "lintel.toml"), "--json"]);
+  const { code, out } = await again();
+  expect(code).toBe(0);
+  expect(out).toMatch(/^✓ \[zigbee\] .* on \S+, channel \d+, PAN 0x[0-9a-f]{4}$/m);
+  gateway.process.kill("SIGTERM");
+  await gateway.process.exited;
+  // Another host has made a network of its own on it, and the files of ours are gone.
+  await stick.tell({ do: "network" });
+  rmSync(join(site.data, "drivers/zigbee"), { recursive: true });
+  await site.serve(["run", "--config", join(etc, "lintel.toml"), "--json"]);
+  const { warnings } = JSON.parse((await again("--json")).out);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^\[zigbee\] the Zigbee adapter \S+ holds another network/),
+  ]);
+});
+
 test("every fault of the file is said at once, each on a line of its own, and nothing is written", async () => {
   const { code, said } = await setup(
     '[home]\nid = 0\ntimezon = "UTC"\n[api]\nlisten = "everywhere"\n[zigbee]\n[upload]\nurl = "central"\n[setup]\nupload_token = "two words"\nwifi = "x"\n',

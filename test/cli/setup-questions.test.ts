@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import pc from "picocolors";
 import { parse } from "smol-toml";
+import { SystemClock } from "../../src/base/clock.ts";
+import type { Asker } from "../../src/cli/setup/asker.ts";
+import { askForAll } from "../../src/cli/setup/questions.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 
 let site: Site;
@@ -101,6 +106,31 @@ test("a terminal is asked for all that is needed, again where an answer is of no
     update: { manifest: `${origin}/releases` },
   });
   expect(readFileSync(join(site.directory, "etc/upload-token"), "utf8").trim()).toBe(made.token);
+});
+
+test("two Zigbee sticks are told before the question which one it is, and one is not", async () => {
+  const stick = { title: "Sonoff ZBDongle-E", driver: "zigbee", adapter: "ember" } as const;
+  const ports = ["a", "b"].map((name) => ({ path: `/dev/serial/by-id/${name}`, stick }));
+  for (const count of [1, 2]) {
+    const lines: string[] = [];
+    const asker = {
+      ask: async (_: string, read: (text: string) => unknown, { usual = "12" } = {}) => read(usual),
+      yes: async () => true,
+    };
+    const terminal = { print: (line: string) => lines.push(line), colours: pc.createColors(false) };
+    const { values } = await askForAll({
+      asker: asker as unknown as Asker,
+      terminal: terminal as unknown as Terminal,
+      clock: new SystemClock(),
+      configuration: config,
+      before: {},
+      ports: ports.slice(0, count),
+    });
+    expect(values["zigbee"]).toEqual({ port: "/dev/serial/by-id/a", adapter: "ember" });
+    expect(
+      lines.filter((line) => /2 Zigbee sticks are plugged in.*unplug the other/.test(line)),
+    ).toHaveLength(count - 1);
+  }
 });
 
 test("a box that is set up is asked about first, with what it has as the usual answers", async () => {

@@ -72,6 +72,13 @@ async function askForPorts({ asker, terminal, ports, before }: Conversation): Pr
   const old = tableIn(before, "zigbee");
   const serial = ports.filter(({ adapter }) => adapter === undefined);
   const known = serial.findIndex(({ stick }) => stick?.driver === "zigbee") + 1;
+  const sticks = serial.filter(({ stick }) => stick?.driver === "zigbee");
+  if (sticks.length > 1)
+    terminal.print(
+      terminal.colours.yellow(
+        `  ${sticks.length} Zigbee sticks are plugged in, and a gateway uses one. Sensors know the stick with which they were paired: take that one, and unplug the other`,
+      ),
+    );
   const path = await asker.ask(
     `The Zigbee stick: ${serial.length > 0 ? "its number above, " : ""}a path, tcp://host:port, or none`,
     (text) => portIn(text, serial),

@@ -6,6 +6,7 @@ import { openPty } from "../../../drivers/wire/pty.ts";
 import type { RetryBounds } from "../../../drivers/wire/reconnect.ts";
 import { ZigbeeDriver, zigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
+import { EmberSimulator } from "../../../drivers/zigbee/simulator/ember/coordinator.ts";
 import { RecordingHost, seededRandom, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
 
@@ -71,6 +72,23 @@ async function babbler(): Promise<{ port: string; open: () => number; total: () 
   return { port: `tcp://127.0.0.1:${port}`, open: () => open, total: () => total };
 }
 
+test("firmware that is too old, or too new, is told with what to do about it", async () => {
+  for (const [version, says] of [
+    [
+      8,
+      /^the firmware of the Zigbee adapter .* is too old: write a newer firmware onto it with its maker's tool/,
+    ],
+    [30, /^the firmware of the Zigbee adapter .* is newer than this release knows: update Lintel/],
+  ] as const) {
+    const link = join(directory.path, `stick-${version}`);
+    const stick = await EmberSimulator.listen({ transport: "pty", random: seededRandom(3), link, version });
+    closers.push(() => stick.close());
+    start(stick.path, { adapter: "ember" });
+    expect(await problem()).toMatch(says);
+    await driver.stop();
+  }
+});
+
 test("a missing adapter is one line with the remedy, and is used as soon as it appears", async () => {
   const simulator = await coordinator("pty");
   await simulator.unplug();
@@ -116,7 +134,9 @@ test("a silent adapter is given up in time, and heard once it answers", async ()
   const simulator = await coordinator("pty");
   simulator.hung = true;
   start(simulator.path, { bounds: { open_max_ms: 500 } });
-  expect(await problem()).toMatch(/^nothing on .* answers as a zstack adapter: check that/);
+  expect(await problem()).toMatch(
+    /^nothing on .* answers as a zstack adapter: check that.*baudrate in \[zigbee\]/,
+  );
   simulator.hung = false;
   await listening();
   expect(warnings()).toHaveLength(1);
