@@ -1,3 +1,4 @@
+import type { DeviceFacts } from "../../src/domain/device-facts.ts";
 import type { EventBit } from "../../src/domain/event-words.ts";
 import type { MeasureValues } from "../../src/domain/quantities.ts";
 import type { Device } from "../../src/domain/reading.ts";
@@ -40,11 +41,15 @@ export interface HubMessage {
 /** The entries that a hub has told of its devices, by what its messages name them: at most `entries_max`. */
 export type Directory = ReadonlyMap<string, Entry>;
 
+/** The firmware of a device and its date, where the hub has told them. */
+export type DeviceVersion = Pick<DeviceFacts, "firmware" | "datecode">;
+
 /** An entry of a directory. */
 export interface Entry {
   readonly device?: Device;
   /** All that it can tell, where the hub has told that. */
   readonly properties?: Properties;
+  readonly version?: DeviceVersion;
   /** Units by quantity, where the hub has told them. */
   readonly units?: Readonly<Record<string, string>>;
   /** The word or quantity that the messages of this name tell. */
@@ -67,6 +72,7 @@ export type Heard =
 /** Information of one device, in one message. */
 export interface Told {
   readonly device: Device;
+  readonly version?: DeviceVersion;
   readonly signs: readonly Sign[];
   readonly measures: readonly MeasureValues[];
   /** Of the measures that are words, the property that each is a state of, by its quantity. */

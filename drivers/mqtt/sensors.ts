@@ -1,5 +1,5 @@
 import { clockQuality, type Moment, sane_unix_ms } from "../../src/base/clock.ts";
-import type { BufferCursor, Device, Reading } from "../../src/domain/reading.ts";
+import type { BufferCursor, Reading } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Hub, Told } from "./hub.ts";
 import { type Delivery, type News, Sensor } from "./sensor.ts";
@@ -52,7 +52,7 @@ export class Sensors {
       this.#host.dropped(unrecorded[news.nothing]);
       return;
     }
-    this.#describe(device, sensor, { hub, acknowledged });
+    this.#describe(told, sensor, { hub, acknowledged });
     const time = timeOf(told, moment, delivery);
     this.#host.heard({ ...stateOf(told), device, heard_ms: time.stamp_ms });
     await this.#record(told, news, { time, sensor });
@@ -60,13 +60,14 @@ export class Sensors {
 
   /** Tells how its events are made, and what is never told, when that has changed. */
   #describe(
-    device: Device,
+    { device, version }: Told,
     sensor: Sensor,
     { hub, acknowledged }: Pick<HubArrival, "hub" | "acknowledged">,
   ): void {
     const { signs } = sensor;
     const from = `${hub.title}, ${signs.join(", ")}`;
     const facts = {
+      ...version,
       ...(signs.length === 0 ? {} : { events: { form: "translated", from } as const }),
       never: [...hub.never, ...(acknowledged ? [] : [unacknowledgedFact])],
     };

@@ -2,7 +2,7 @@ import { eventWords } from "../../src/domain/event-words.ts";
 import { quantityOf } from "../../src/domain/quantities.ts";
 import { exposesIn, propertiesOf, senses, subtypeOf } from "../wire/exposes.ts";
 import { type Properties, toldBy } from "../wire/properties.ts";
-import type { Directory, Entry, Heard, Hub, HubMessage, Told } from "./hub.ts";
+import type { DeviceVersion, Directory, Entry, Heard, Hub, HubMessage, Told } from "./hub.ts";
 import { addressOf, isObject, type Json, jsonOf, named, sensor, stampOf, wholeOf } from "./payload.ts";
 
 /**
@@ -67,6 +67,16 @@ function entryOf(device: Json): Entry {
       vendor: named(definition["vendor"]) ?? device["manufacturer"],
     }),
     ...(exposes.length === 0 ? {} : { properties }),
+    version: versionOf(device),
+  };
+}
+
+/** As the hub has read it of the device when that joined, and reads it anew after an update. */
+function versionOf(device: Json): DeviceVersion {
+  const [firmware, datecode] = [named(device["software_build_id"]), named(device["date_code"])];
+  return {
+    ...(firmware === undefined ? {} : { firmware }),
+    ...(datecode === undefined ? {} : { datecode }),
   };
 }
 
@@ -82,10 +92,11 @@ function readDevice(name: string, { payload }: HubMessage, known: Directory): He
   const address = addressOf(told["ieeeAddr"] ?? told["ieee_address"] ?? name, 8);
   const device = entry?.device ?? (address === undefined ? undefined : sensor(address));
   if (device === undefined) return { fault: "of unknown devices" };
-  return toldOf(device, values, {
-    properties: entry?.properties,
-    says: known.get(infoName)?.word === "all" ? "all" : "changes",
-  });
+  const says = known.get(infoName)?.word === "all" ? "all" : "changes";
+  return {
+    ...toldOf(device, values, { properties: entry?.properties, says }),
+    ...(entry?.version && { version: entry.version }),
+  };
 }
 
 function toldOf(

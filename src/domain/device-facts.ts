@@ -63,6 +63,9 @@ const history_max = 20;
 /** Characters of a history as JSON: the oldest are left out beyond. A report with the histories of many devices stays within its bounds. */
 const history_length_max = 8_000;
 
+/** A driver learns in this time how the readings of a device are made: what differs in it is no change of the device. */
+const learning_ms = 3_600_000;
+
 /**
  * The history after a driver has told facts. More or fewer facts are no change of the device: drivers learn facts one after the other, and
  * begin again at each start. The answer is the same array where nothing changes.
@@ -75,7 +78,8 @@ export function historyAfter(
   const [last, ...earlier] = history;
   if (last === undefined) return [{ from_ms: at_ms, facts }];
   if (agrees(last.facts, facts)) return history;
-  if (agrees(facts, last.facts)) return bounded([{ ...last, facts }, ...earlier]);
+  const isLearning = at_ms - last.from_ms < learning_ms && isSameVersion(last.facts, facts);
+  if (isLearning || agrees(facts, last.facts)) return bounded([{ ...last, facts }, ...earlier]);
   return bounded([{ from_ms: Math.max(at_ms, last.from_ms), facts }, ...history]);
 }
 
@@ -90,6 +94,10 @@ export function joinedHistory(
     (history, { from_ms, facts }) => historyAfter(history, facts, from_ms),
     [],
   );
+}
+
+function isSameVersion(one: DeviceFacts, other: DeviceFacts): boolean {
+  return (["model", "firmware", "datecode"] as const).every((name) => one[name] === other[name]);
 }
 
 /** Whether `less` contradicts no fact of `facts`, and has no further ones. */

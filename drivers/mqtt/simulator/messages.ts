@@ -12,6 +12,7 @@ export interface ZigbeeDevice {
   readonly name: string;
   readonly model: string;
   readonly vendor: string;
+  readonly firmware?: string;
   readonly exposes?: readonly {
     readonly type: string;
     readonly property: string;
@@ -28,7 +29,7 @@ export function zigbeeDevices(devices: readonly ZigbeeDevice[]): HubPublish {
     supported: true,
     definition: null,
   };
-  const list = devices.map(({ ieee, name, model, vendor, exposes = [] }) => ({
+  const list = devices.map(({ ieee, name, model, vendor, firmware, exposes = [] }) => ({
     ieee_address: ieee,
     type: "EndDevice",
     network_address: 29_159,
@@ -40,6 +41,7 @@ export function zigbeeDevices(devices: readonly ZigbeeDevice[]): HubPublish {
     interview_state: "SUCCESSFUL",
     manufacturer: vendor,
     model_id: model,
+    ...(firmware === undefined ? {} : { software_build_id: firmware, date_code: "20240501" }),
   }));
   return {
     topic: "zigbee2mqtt/bridge/devices",

@@ -278,6 +278,17 @@ test("what comes at QoS 0 is said in the status, and among the facts of its sens
   expect(host.facts.get(address)).toEqual({ ...lossy, never: lossy.never?.slice(0, 1) ?? [] });
 });
 
+test("firmware and its date are told as the hub has them, and anew after an update", async () => {
+  await hub.publish(zigbeeDevices([{ ...motion, firmware: "2.2.2\0" }]));
+  await listen();
+  await hub.publish(zigbeeState(motion.name, { occupancy: true }), 1);
+  await host.until("the facts", () => host.facts.has(address));
+  expect(host.facts.get(address)).toMatchObject({ firmware: "2.2.2", datecode: "20240501" });
+  await hub.publish(zigbeeDevices([{ ...motion, firmware: "2.3.0" }]));
+  await hub.publish(zigbeeState(motion.name, { occupancy: false }), 1);
+  await host.until("the update", () => host.facts.get(address)?.firmware === "2.3.0");
+});
+
 test("bad messages are thrown away, counted by name, and those after them are taken", async () => {
   await hub.publish(zigbeeDevices([motion]));
   await listen();
