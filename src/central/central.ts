@@ -7,6 +7,7 @@ import { isTimezone, machineTimezone } from "../base/timezone.ts";
 import { version } from "../base/version.ts";
 import type { GatewayList, ListedGateway } from "../config/gateway-list.ts";
 import { certificateIn, type TlsFiles, tokenIn } from "../config/server-access.ts";
+import type { FleetHome } from "../domain/fleet-home.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
 import type { CentralStore, GatewayRecord } from "../store/central/central-store.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
@@ -19,6 +20,7 @@ import { dashboardApp, warmPages } from "../web/pages/page-routes.ts";
 import type { Fleet, Site } from "../web/pages/site.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import type { SettingNames } from "../web/server/listening.ts";
+import type { AlertMails } from "./alerts/alert-mails.ts";
 import { AlertKeeper } from "./fleet/alert-keeper.ts";
 import { FleetReader } from "./fleet/fleet.ts";
 import { gatewayClient, Pull } from "./pull/pull.ts";
@@ -58,6 +60,8 @@ export async function startCentral(options: {
   directory?: string;
   /** Gateways that central reads by itself. */
   gateways?: GatewayList;
+  /** Writes to people about what homes need; absent: nobody is written to. */
+  mails?: AlertMails;
   /** How many gateways are taken in at once, and wait. */
   admission?: Partial<AdmissionBounds>;
   /** Quotas of each home; those that are not given are `defaultQuotas`. */
@@ -101,8 +105,11 @@ export async function startCentral(options: {
       requests_max,
       connections_max,
     });
-    const alerts = new AlertKeeper({ store, clock, log: log.named("alerts") });
+    const { mails } = options;
+    const onFleet = mails && ((homes: readonly FleetHome[]) => mails.note(homes));
+    const alerts = new AlertKeeper({ store, clock, log: log.named("alerts"), onFleet });
     alerts.start();
+    mails?.start();
     pulling.start();
     return {
       url: apiUrl(server),
@@ -115,6 +122,7 @@ export async function startCentral(options: {
       stop: async () => {
         await pulling.stop();
         await alerts.stop();
+        await mails?.stop();
         await server.stop();
         await store.close();
       },
@@ -238,7 +246,7 @@ function random(): number {
 }
 
 function metricsOf(
-  { clock, directory }: { clock: Clock; directory?: string },
+  { clock, directory, mails }: { clock: Clock; directory?: string; mails?: AlertMails },
   parts: { receiver: Receiver; fleet: FleetReader; server: () => HttpServer },
 ) {
   const { server, fleet } = parts;
@@ -263,6 +271,7 @@ function metricsOf(
         queue: queue.status(),
         homes,
         disk_free_bytes: directory === undefined ? undefined : await freeBytes(directory),
+        mails: mails?.figures(),
       }),
     ];
   });

@@ -4,7 +4,10 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { GuardedClock } from "../base/guarded-clock.ts";
 import type { Log } from "../base/log.ts";
+import { AlertMails } from "../central/alerts/alert-mails.ts";
+import { smtpSender } from "../central/alerts/smtp.ts";
 import { startCentral } from "../central/central.ts";
+import { type AlertSettings, readAlertSettings } from "../config/alert-settings.ts";
 import { readGatewayList } from "../config/gateway-list.ts";
 import {
   onlyForOwn,
@@ -61,6 +64,7 @@ export function define(command: Command, context: CommandContext): void {
     );
   addTlsOptions(command)
     .option("--gateways <file>", "also read the gateways that this file lists, as docs/central.md says")
+    .option("--alerts <file>", "write mails about what homes need, as docs/alerts.md says")
     .option(
       "--quota <name=n>",
       `what one home may have here, or send a day, instead of ${quotaList}; may be repeated`,
@@ -79,6 +83,7 @@ interface CentralCommandOptions extends CentralTlsOptions {
   readonly data?: string;
   readonly database?: string;
   readonly gateways?: string;
+  readonly alerts?: string;
   readonly quota: Partial<Quotas>;
   readonly realm: string;
   readonly metrics?: boolean;
@@ -91,6 +96,7 @@ async function central(options: CentralCommandOptions, context: CommandContext):
   const directory = "directory" in place ? place.directory : undefined;
   const tls = tlsSettingFor(options);
   const gateways = options.gateways === undefined ? undefined : readGatewayList(options.gateways);
+  const alerts = options.alerts === undefined ? undefined : readAlertSettings(options.alerts);
   const listen = { hostname: options.listen, port: options.port };
   const log = serverLog(context, "info");
   const guarded = directory === undefined ? undefined : new GuardedClock({ clock, directory });
@@ -114,6 +120,7 @@ async function central(options: CentralCommandOptions, context: CommandContext):
         metrics: options.metrics === true,
         directory,
         gateways,
+        mails: alerts && mailsBy(alerts, { clock, log: log.named("mails") }),
         quotas: options.quota,
         clock,
         log,
@@ -136,6 +143,11 @@ async function central(options: CentralCommandOptions, context: CommandContext):
       };
     },
   }).finally(() => stopKeeping?.());
+}
+
+function mailsBy(settings: AlertSettings, { clock, log }: { clock: Clock; log: Log }): AlertMails {
+  for (const warning of settings.warnings) log.warn(warning);
+  return new AlertMails({ settings, send: smtpSender(settings), clock, log });
 }
 
 /** As the options have them. */

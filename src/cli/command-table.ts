@@ -43,6 +43,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     () => import("./report-fault.ts"),
   ),
   fleet: command("show which homes need a visit, from central's copy", () => import("./fleet.ts")),
+  alerts: command(
+    "show, acknowledge and try the mails that central writes about homes",
+    () => import("./alerts.ts"),
+  ),
   upload: command("send central all readings that it has not confirmed", () => import("./upload.ts")),
   verify: command("compare every day with central, and send again what differs", () => import("./verify.ts")),
   token: command("create, list and revoke access tokens", () => import("./token.ts")),

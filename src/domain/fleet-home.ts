@@ -105,7 +105,8 @@ export interface FleetNeed {
 
 /** How bad a need is: when people hear of it, and after how many hours without an acknowledgement `lead` hears of it too. */
 export const needLevels = {
-  urgent: { escalate_h: 2, told: "at any hour" },
+  /** Of servers alone, by Prometheus: no need of a home is mended at night. */
+  urgent: { escalate_h: undefined, told: "at any hour" },
   normal: { escalate_h: 48, told: "outside of quiet hours" },
   digest: { escalate_h: undefined, told: "in the daily digest" },
 } as const satisfies Readonly<Record<string, { escalate_h: number | undefined; told: string }>>;

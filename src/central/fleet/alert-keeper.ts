@@ -11,7 +11,12 @@ import { fleetOf } from "./fleet.ts";
  * be wrong, gone when it is corrected. Alerts that the programme has imported are left alone.
  */
 export class AlertKeeper {
-  readonly #options: { readonly store: CentralStore; readonly clock: Clock; readonly log: Log };
+  readonly #options: {
+    readonly store: CentralStore;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly onFleet?: ((fleet: readonly FleetHome[]) => void) | undefined;
+  };
   /** The alerts last stored of each home, so that a fleet in which nothing changes costs no write. */
   readonly #kept = new Map<number, string>();
   #cancel = () => {};
@@ -19,7 +24,13 @@ export class AlertKeeper {
   /** The log says already why alerts are not kept. */
   #said = false;
 
-  constructor(options: { store: CentralStore; clock: Clock; log: Log }) {
+  /** `onFleet` gets the fleet each time it was looked at. */
+  constructor(options: {
+    store: CentralStore;
+    clock: Clock;
+    log: Log;
+    onFleet?: ((fleet: readonly FleetHome[]) => void) | undefined;
+  }) {
     this.#options = options;
   }
 
@@ -53,8 +64,9 @@ export class AlertKeeper {
 
   /** Brings the alerts of every home up to date. */
   async look(): Promise<void> {
-    const { store, clock } = this.#options;
+    const { store, clock, onFleet } = this.#options;
     const fleet = await fleetOf(store, clock.now().unix_ms);
+    onFleet?.(fleet);
     const inhabitants = await inhabitantsOf(store);
     for (const home of fleet) {
       const alerts = alertsOf(home, inhabitants.get(home.homeid) ?? []);

@@ -173,6 +173,13 @@ export interface CentralFigures {
   readonly homes: readonly FleetHome[];
   /** Free space beside the store, where that is in a directory. */
   readonly disk_free_bytes?: number;
+  /** Mails about homes, where central writes any: delivered since the start. */
+  readonly mails?: {
+    readonly open: number;
+    readonly waiting: number;
+    readonly delivered: number;
+    readonly undelivered: number;
+  };
 }
 
 export function centralFamilies(figures: CentralFigures): Family[] {
@@ -200,6 +207,10 @@ export function centralFamilies(figures: CentralFigures): Family[] {
     gauge("lintel_requests_waiting", "Requests of gateways that come or wait for their turn", queue.waiting),
     gauge("lintel_requests_waiting", "Bytes of their bodies", queue.waiting_bytes, "bytes"),
     gauge("lintel_disk_free", "Free space where the data are", figures.disk_free_bytes, "bytes"),
+    gauge("lintel_alerts_open", "Alerts that are open", figures.mails?.open),
+    gauge("lintel_mails_waiting", "Mails that wait for their server", figures.mails?.waiting),
+    counter("lintel_mails_delivered", "Mails that their server took", figures.mails?.delivered),
+    gauge("lintel_mails_undelivered", "Mails that were given up", figures.mails?.undelivered),
     ...homeFamilies(homes, now_ms),
   ];
 }

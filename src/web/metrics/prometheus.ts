@@ -61,6 +61,13 @@ const otherRules: readonly AlertingRule[] = [
     "The gateway of home {{ $labels.home }} has half as much memory again as in the past week",
   ),
   serverRule(
+    "LintelMailsWait",
+    "lintel_mails_waiting > 0",
+    "4h",
+    "normal",
+    "{{ $labels.instance }} cannot deliver mails about homes: lintel alerts list says why",
+  ),
+  serverRule(
     "LintelUploadsSentAway",
     "increase(lintel_later_total[1h]) > 0",
     "6h",

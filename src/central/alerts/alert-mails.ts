@@ -1,0 +1,188 @@
+import { type Clock, repeat } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { plainLine } from "../../base/text.ts";
+import { day_ms, hour_ms, localDate } from "../../base/time.ts";
+import type { AlertRecipient, AlertSettings } from "../../config/alert-settings.ts";
+import type { FleetHome } from "../../domain/fleet-home.ts";
+import { AlertFiles, type AlertState, type RecipientState } from "./alert-state.ts";
+import { nextMail } from "./mail-rounds.ts";
+import { mailText } from "./mail-text.ts";
+import { isOpen, noteFleet } from "./outages.ts";
+import type { SendMail } from "./smtp.ts";
+
+/**
+ * Writes to people about what homes need. A mail is on disk before it is sent, and taken from there once the server has it: a central that is
+ * killed in between sends it again, under the same Message-ID, and loses none.
+ */
+export class AlertMails {
+  readonly #options: {
+    readonly settings: AlertSettings;
+    readonly send: SendMail;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly newId: () => string;
+  };
+  readonly #files: AlertFiles;
+  readonly #state: AlertState;
+  #fleet: readonly FleetHome[] | undefined;
+  #cancel = () => {};
+  #rounding: Promise<void> = Promise.resolve();
+  #said = "";
+  #delivered = 0;
+
+  constructor(options: {
+    settings: AlertSettings;
+    send: SendMail;
+    clock: Clock;
+    log: Log;
+    /** A text that nobody had before. */
+    newId?: () => string;
+  }) {
+    this.#options = { newId: () => crypto.randomUUID(), ...options };
+    this.#files = new AlertFiles(options.settings.directory);
+    this.#state = this.#files.read();
+    // Whoever starts central again may have mended why the server took no mail.
+    for (const { waiting } of Object.values(this.#state.recipients)) if (waiting) waiting.next_ms = 0;
+    const known = new Set(options.settings.recipients.map(({ mail }) => mail));
+    for (const mail of Object.keys(this.#state.recipients))
+      if (!known.has(mail)) delete this.#state.recipients[mail];
+  }
+
+  start(): void {
+    this.#cancel = repeat(this.#options.clock, round_interval_ms, () => this.round(), 0);
+  }
+
+  /** Ends the rounds, and waits a moment for a mail that is under way. */
+  async stop(): Promise<void> {
+    this.#cancel();
+    const { clock } = this.#options;
+    await Promise.race([this.#rounding, new Promise<void>((end) => clock.after(stop_wait_ms, end))]);
+  }
+
+  /** The fleet as it is now: looked at at once. */
+  note(fleet: readonly FleetHome[]): void {
+    this.#fleet = fleet;
+    void this.round();
+  }
+
+  /** How many outages are open, and mails waiting, delivered since the start, and given up. */
+  figures() {
+    const { outages, recipients, undelivered } = this.#state;
+    const waiting = Object.values(recipients).filter((one) => one.waiting !== undefined).length;
+    return {
+      ...{ open: outages.filter(isOpen).length, waiting, delivered: this.#delivered },
+      undelivered: undelivered.length,
+    };
+  }
+
+  /** Takes acknowledgements and the fleet in, writes the mails that are due, and sends those that wait. Never rejects. */
+  round(): Promise<void> {
+    this.#rounding = this.#rounding
+      .then(() => this.#roundOnce())
+      .catch((thrown) => this.#options.log.error(`alerts could not be worked on: ${messageOf(thrown)}`));
+    return this.#rounding;
+  }
+
+  async #roundOnce(): Promise<void> {
+    const { clock, settings } = this.#options;
+    const now_ms = clock.now().unix_ms;
+    const { taken, remove } = this.#files.takeAcknowledgements(this.#state);
+    const fleet = this.#fleet;
+    this.#fleet = undefined;
+    if (fleet !== undefined) noteFleet(this.#state, fleet, now_ms);
+    const written = settings.recipients.filter((recipient) => this.#write(recipient, now_ms));
+    const isChanged = taken > 0 || fleet !== undefined || written.length > 0;
+    if (isChanged && this.#keep()) remove();
+    await this.#sendAll(now_ms);
+  }
+
+  /** Writes the next mail to a recipient, where one is due. @returns whether the state has changed */
+  #write(recipient: AlertRecipient, now_ms: number): boolean {
+    const { settings, newId } = this.#options;
+    const { mail, timezone } = recipient;
+    const today = localDate(timezone, now_ms);
+    const known = this.#state.recipients[mail];
+    // The first digest is that of tomorrow.
+    const state: RecipientState = known ?? { mailed_ms: 0, digest: today, digest_ms: now_ms };
+    this.#state.recipients[mail] = state;
+    if (state.waiting !== undefined) return known === undefined;
+    const content = nextMail(this.#state, recipient, settings.recipients, now_ms);
+    if (content === undefined) return known === undefined;
+    if (content.kind === "digest") Object.assign(state, { digest: today, digest_ms: now_ms });
+    if (content.told.length + content.over.length === 0) return true;
+    const text = mailText(content, settings.url);
+    for (const outage of content.told) outage.told[mail] = now_ms;
+    const domain = settings.smtp.from.split("@").at(-1);
+    state.waiting = {
+      ...{ ...text, message_id: `<${newId()}@${domain}>`, made_ms: now_ms, tries: 0, next_ms: now_ms },
+    };
+    state.mailed_ms = now_ms;
+    return true;
+  }
+
+  async #sendAll(now_ms: number): Promise<void> {
+    for (const { mail } of this.#options.settings.recipients) {
+      const state = this.#state.recipients[mail];
+      if (state?.waiting === undefined || state.waiting.next_ms > now_ms) continue;
+      const isAnswered = await this.#send(mail, state);
+      this.#keep();
+      // The others would wait as long for a server that does not answer.
+      if (!isAnswered) return;
+    }
+  }
+
+  /** Sends the mail that waits. @returns false where the server said nothing */
+  async #send(to: string, state: RecipientState): Promise<boolean> {
+    const { send, clock, log } = this.#options;
+    const { waiting } = state;
+    if (waiting === undefined) return true;
+    const { message_id, subject, text } = waiting;
+    try {
+      await send({ to, message_id, subject, text });
+      delete state.waiting;
+      this.#delivered += 1;
+      this.#said = "";
+      return true;
+    } catch (thrown) {
+      const failure = plainLine(messageOf(thrown));
+      const now_ms = clock.now().unix_ms;
+      const delay_ms = Math.min(first_delay_ms * 2 ** waiting.tries, delay_max_ms);
+      state.waiting = { ...waiting, tries: waiting.tries + 1, next_ms: now_ms + delay_ms, failure };
+      if (now_ms - waiting.made_ms > mail_life_ms) this.#giveUp(to, state);
+      else if (failure !== this.#said)
+        log.warn(`a mail to ${to} could not be sent: ${failure} (said once; it is tried for 3 days)`);
+      this.#said = failure;
+      return typeof (thrown as { responseCode?: unknown }).responseCode === "number";
+    }
+  }
+
+  #giveUp(to: string, state: RecipientState): void {
+    const { subject = "", made_ms = 0, failure = "" } = state.waiting ?? {};
+    this.#options.log.error(`a mail to ${to} was given up after 3 days: ${failure}`);
+    this.#state.undelivered = [...this.#state.undelivered, { to, subject, made_ms, failure }].slice(
+      -undelivered_max,
+    );
+    delete state.waiting;
+  }
+
+  /** On a full disk it goes on in memory: a mail that is sent twice is better than none. */
+  #keep(): boolean {
+    try {
+      this.#files.write(this.#state);
+      return true;
+    } catch (thrown) {
+      this.#options.log.error(
+        `the state of alerts cannot be written into ${this.#options.settings.directory}: ${messageOf(thrown)}`,
+      );
+      return false;
+    }
+  }
+}
+
+const round_interval_ms = 60_000;
+const first_delay_ms = 60_000;
+const delay_max_ms = hour_ms;
+const mail_life_ms = 3 * day_ms;
+const undelivered_max = 100;
+const stop_wait_ms = 2_000;

@@ -1,0 +1,69 @@
+import { hour_ms } from "../../base/time.ts";
+import { type FleetHome, type FleetNeedType, fleetNeeds } from "../../domain/fleet-home.ts";
+import type { AlertState, Outage } from "./alert-state.ts";
+
+/**
+ * Brings outages up to date with the needs of the fleet. An outage begins with a need, and is over once the need has been gone for `over_h`
+ * of its row: what comes and goes is one outage. One that nobody has heard of ends at once.
+ */
+export function noteFleet(state: AlertState, fleet: readonly FleetHome[], now_ms: number): void {
+  const known = new Map(state.outages.filter(isOpen).map((outage) => [keyOf(outage), outage]));
+  for (const { homeid: home, needs } of fleet)
+    for (const { type: need, message, item } of needs) {
+      const key = keyOf({ home, need, item });
+      const outage = known.get(key) ?? begun(state, { home, need, item }, now_ms);
+      if (outage === undefined) continue;
+      known.set(key, outage);
+      // Of several subjects or devices in one outage the first is named.
+      if (outage.seen_ms !== now_ms) outage.message = message;
+      outage.seen_ms = now_ms;
+    }
+  for (const outage of known.values()) {
+    const { need, seen_ms } = outage;
+    if (seen_ms !== now_ms && now_ms - seen_ms >= fleetNeeds[need].over_h * hour_ms) outage.over_ms = now_ms;
+  }
+  state.looked_ms = now_ms;
+  state.outages = state.outages.filter((outage) => {
+    const wasTold = Object.keys(outage.told).length > 0;
+    if (!wasTold) return outage.seen_ms === now_ms;
+    return outage.over_ms === undefined || now_ms - outage.over_ms < kept_h * hour_ms;
+  });
+}
+
+function begun(
+  state: AlertState,
+  of: { home: number; need: FleetNeedType; item?: string | undefined },
+  now_ms: number,
+): Outage | undefined {
+  if (state.outages.length >= outages_max) {
+    state.left_out += 1;
+    return undefined;
+  }
+  const { home, need, item } = of;
+  const outage: Outage = {
+    ...{ id: state.next_id, home, need, message: "", since_ms: now_ms, seen_ms: 0, told: {} },
+    ...(item === undefined ? {} : { item }),
+  };
+  state.next_id += 1;
+  state.outages.push(outage);
+  return outage;
+}
+
+function keyOf({ home, need, item = "" }: { home: number; need: string; item?: string | undefined }): string {
+  return `${home} ${need} ${item}`;
+}
+
+export function isOpen({ over_ms }: Outage): boolean {
+  return over_ms === undefined;
+}
+
+/** Whether it is there now, and has been for `after_h` of its row. */
+export function isRipe(outage: Outage, { looked_ms }: AlertState, now_ms: number): boolean {
+  const { need, since_ms, seen_ms } = outage;
+  return isOpen(outage) && seen_ms === looked_ms && now_ms - since_ms >= fleetNeeds[need].after_h * hour_ms;
+}
+
+/** Outages of a fleet of 5,000 homes in which nearly everything fails. Those beyond are counted, and come once others are over. */
+const outages_max = 50_000;
+/** After its end: the next digest still names it. */
+const kept_h = 72;

@@ -1,0 +1,135 @@
+import { userInfo } from "node:os";
+import type { Command } from "commander";
+import { messageOf, OperatorError } from "../base/errors.ts";
+import { AlertFiles, type AlertState, type Outage } from "../central/alerts/alert-state.ts";
+import { isOpen } from "../central/alerts/outages.ts";
+import { smtpSender } from "../central/alerts/smtp.ts";
+import { type AlertSettings, defaultAlertFile, readAlertSettings } from "../config/alert-settings.ts";
+import { fleetNeeds } from "../domain/fleet-home.ts";
+import { addHelp, type CommandContext } from "./command.ts";
+import { momentText, printTable, type TableColumns } from "./terminal-text.ts";
+
+/** `lintel alerts`: whom central has written to about what homes need. */
+export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "sudo -u lintel-central lintel alerts list": "what is open, who knows, and mails that wait",
+      "sudo -u lintel-central lintel alerts acknowledge 17 20-24": "somebody deals with these",
+      "sudo -u lintel-central lintel alerts test": "a mail to every recipient, at once",
+    },
+    notes: [
+      "lintel central --alerts FILE writes the mails. docs/alerts.md has the keys of the file.",
+      "A message has numbers of homes and names of items, and nothing of people. Lintel is no medical device.",
+    ],
+    exits: { 0: "done", 1: "a test mail was not taken", 2: "bad settings, or no such alert" },
+  });
+  const option = ["--alerts <file>", "the file of alerts", defaultAlertFile] as const;
+  command
+    .command("list")
+    .description("list open alerts, mails that wait, and mails that were given up")
+    .option(...option)
+    .option("--json", "print them as JSON")
+    .action((options: AlertOptions) => list(options, context));
+  command
+    .command("acknowledge")
+    .description("note that somebody deals with alerts: they are not passed on to lead")
+    .argument("<ids...>", "numbers of alerts, or spans such as 20-24")
+    .option(...option)
+    .option("--by <name>", "who deals with them (default: the user of this machine)")
+    .action((ids: string[], options: AlertOptions & { by?: string }) => acknowledge(ids, options, context));
+  command
+    .command("test")
+    .description("send a mail to every recipient")
+    .option(...option)
+    .action((options: AlertOptions) => sendTests(options, context));
+}
+
+interface AlertOptions {
+  readonly alerts: string;
+  readonly json?: boolean;
+}
+
+function stateOf({ directory }: AlertSettings): AlertState {
+  try {
+    const files = new AlertFiles(directory);
+    const state = files.read();
+    // Also those that central has not taken in yet.
+    files.takeAcknowledgements(state);
+    return state;
+  } catch (thrown) {
+    throw new OperatorError(
+      `the state of alerts in ${directory} cannot be read (${messageOf(thrown)})`,
+      "run this as the user of central: sudo -u lintel-central lintel alerts …",
+    );
+  }
+}
+
+async function list(options: AlertOptions, { terminal }: CommandContext): Promise<void> {
+  const { outages, recipients, undelivered, left_out } = stateOf(readAlertSettings(options.alerts));
+  const open = outages.filter(isOpen);
+  if (options.json) return terminal.printJson({ open, recipients, undelivered, left_out });
+  if (open.length === 0) terminal.say("No alert is open.");
+  else printTable(terminal, outageColumns, open);
+  for (const [to, { waiting }] of Object.entries(recipients))
+    if (waiting !== undefined)
+      terminal.print(
+        `a mail to ${to} waits since ${momentText(waiting.made_ms)}: ${waiting.failure ?? "not tried yet"}`,
+      );
+  for (const { to, made_ms, failure } of undelivered)
+    terminal.print(`a mail to ${to} of ${momentText(made_ms)} was given up: ${failure}`);
+}
+
+const outageColumns: TableColumns<Outage> = {
+  id: ({ id }) => id,
+  home: ({ home }) => home,
+  need: ({ need }) => fleetNeeds[need].title,
+  item: ({ item }) => item,
+  since: ({ since_ms }) => momentText(since_ms),
+  told: ({ told }) => Object.keys(told).join(", ") || undefined,
+  "acknowledged by": ({ acknowledged }) => acknowledged?.by,
+};
+
+async function acknowledge(
+  spans: readonly string[],
+  options: AlertOptions & { readonly by?: string },
+  { terminal, clock }: CommandContext,
+): Promise<void> {
+  const settings = readAlertSettings(options.alerts);
+  const open = new Set(
+    stateOf(settings)
+      .outages.filter(isOpen)
+      .map(({ id }) => id),
+  );
+  const ids = spans.flatMap((span) => idsOf(span, open));
+  const files = new AlertFiles(settings.directory);
+  const by = options.by ?? userInfo().username;
+  for (const id of ids) files.acknowledge(id, by, clock.now().unix_ms);
+  terminal.say(`${ids.length} ${ids.length === 1 ? "alert is" : "alerts are"} acknowledged by ${by}.`);
+}
+
+/** Open alerts of a span. @throws OperatorError where there are none, before anything is written */
+function idsOf(text: string, open: ReadonlySet<number>): number[] {
+  const [, from = "", to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? [];
+  const ids = [...open].filter((id) => from !== "" && id >= Number(from) && id <= Number(to));
+  if (ids.length > 0) return ids;
+  throw new OperatorError(`no open alert has the number ${text}`, "lintel alerts list shows the numbers");
+}
+
+async function sendTests(options: AlertOptions, { terminal, exitWith }: CommandContext): Promise<void> {
+  const settings = readAlertSettings(options.alerts);
+  for (const warning of settings.warnings) terminal.say(warning);
+  const send = smtpSender(settings);
+  let failed = 0;
+  for (const { mail: to } of settings.recipients) {
+    const message_id = `<${crypto.randomUUID()}@${settings.smtp.from.split("@").at(-1)}>`;
+    const text = `This is a test of the alerts of ${settings.url}/\n`;
+    try {
+      await send({ to, message_id, subject: "Lintel: test", text });
+      terminal.print(`${to}: sent`);
+    } catch (thrown) {
+      failed += 1;
+      terminal.print(`${to}: ${messageOf(thrown)}`);
+    }
+  }
+  if (failed > 0) exitWith(1);
+}

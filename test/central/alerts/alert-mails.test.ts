@@ -1,0 +1,196 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { hour_ms } from "../../../src/base/time.ts";
+import { AlertMails } from "../../../src/central/alerts/alert-mails.ts";
+import { AlertFiles } from "../../../src/central/alerts/alert-state.ts";
+import { smtpSender } from "../../../src/central/alerts/smtp.ts";
+import type { AlertRecipient } from "../../../src/config/alert-settings.ts";
+import type { FleetHome, FleetNeed } from "../../../src/domain/fleet-home.ts";
+import { MailServer } from "../../../testbed/mail-server.ts";
+import { keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+
+/** A Monday in Berlin, in summer time: 10:00 there. */
+const monday_ms = Date.UTC(2026, 5, 1, 8);
+const field: AlertRecipient = {
+  ...{ mail: "field@example.org", duties: ["field"], timezone: "Europe/Berlin" },
+  ...{ quiet: { from: "20:00", to: "08:00" }, digest: "08:30" },
+};
+const others: AlertRecipient = { ...field, mail: "lead@example.org", duties: ["lead"] };
+
+let directory: ReturnType<typeof temporaryDirectory>;
+let server: MailServer;
+let clock: SettableClock;
+let mails: AlertMails;
+let lines: string[];
+let sent = 0;
+
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  server = await MailServer.start();
+  clock = new SettableClock(monday_ms);
+  sent = 0;
+  open();
+});
+
+afterEach(async () => {
+  await server.stop();
+  directory[Symbol.dispose]();
+});
+
+/** As a central that starts on the directory. */
+function open(url = server.url): void {
+  const kept = keptLog();
+  lines = kept.lines;
+  const settings = {
+    ...{ url: "https://central.example", directory: directory.path, recipients: [field, others] },
+    ...{ smtp: { url, from: "lintel@example.org" }, warnings: [] },
+  };
+  mails = new AlertMails({
+    ...{ settings, send: smtpSender(settings), clock, log: kept.log },
+    newId: () => `mail-${++sent}`,
+  });
+}
+
+const need = (type: FleetNeed["type"], message: string, item?: string): FleetNeed => ({
+  ...{ type, message },
+  ...(item === undefined ? {} : { item }),
+});
+const silent = need("item_silent", "hall has not been heard since 2026-05-31", "hall");
+const overdue = need("upload_overdue", "The gateway has not uploaded since 2026-05-30");
+const hot = need("gateway_hot", "The gateway of home 3 is too hot");
+const homes = (needs: Readonly<Record<number, readonly FleetNeed[]>>) =>
+  Object.entries(needs).map(([homeid, of]) => ({
+    homeid: Number(homeid),
+    needs: of,
+  })) as unknown as FleetHome[];
+
+/** Time passes, central looks at its homes, and mails what is due. */
+async function after(hours: number, fleet: readonly FleetHome[]): Promise<void> {
+  clock.advance(hours * hour_ms);
+  mails.note(fleet);
+  await mails.round();
+}
+
+const subjects = () => server.mails.map(({ to, subject }) => [to.split("@")[0], subject]);
+
+test("an outage of many homes is one mail, and none comes while it lasts", async () => {
+  const all = homes(Object.fromEntries(Array.from({ length: 600 }, (_, home) => [home + 1, [overdue]])));
+  for (let hour = 0; hour < 9; hour += 1) await after(1, all);
+  expect(subjects()).toEqual([["field", "Lintel: 600 homes need somebody"]]);
+  const [mail] = server.mails;
+  expect(mail?.text).toContain(
+    "Upload overdue in 600 homes: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 590 more. Look for one cause first.",
+  );
+  expect(mail?.text).toContain("lintel alerts acknowledge 1-600\n");
+  expect(mail?.text.length).toBeLessThan(1_000);
+});
+
+test("a device is told of after half a day of silence, once, and again only after its silence was over", async () => {
+  await after(0, homes({ 3: [silent] }));
+  await after(11, homes({ 3: [silent] }));
+  expect(subjects()).toEqual([]);
+  // 22:00: quiet hours.
+  await after(1, homes({ 3: [silent] }));
+  expect(subjects()).toEqual([]);
+  // 08:15, before the digest.
+  await after(10.25, homes({ 3: [silent] }));
+  expect(subjects()).toEqual([["field", "Lintel: home 3: Item silent"]]);
+  expect(server.mails[0]?.text).toContain(
+    "Home 3  https://central.example/homes/3\n  1  Item silent: hall has not been heard since 2026-05-31\n",
+  );
+  // It comes and goes: one outage. After 30 hours without it there is another one.
+  await after(3, homes({ 3: [] }));
+  await after(3, homes({ 3: [silent] }));
+  await after(3, homes({ 3: [] }));
+  await after(28, homes({ 3: [] }));
+  await after(3, homes({ 3: [silent] }));
+  await after(12, homes({ 3: [silent] }));
+  await after(12, homes({ 3: [silent] }));
+  expect(subjects().map(([, subject]) => subject)).toEqual([
+    "Lintel: home 3: Item silent",
+    "Lintel: daily digest: home 3: Item silent",
+  ]);
+});
+
+test("a device that was silent for less is nobody's business", async () => {
+  await after(0, homes({ 3: [silent] }));
+  await after(3, homes({ 3: [] }));
+  await after(10, homes({ 3: [silent] }));
+  await after(11, homes({ 3: [silent] }));
+  expect(server.mails).toEqual([]);
+});
+
+test("lesser needs come in the digest of the next day, with what is over and what is still open", async () => {
+  await after(0, homes({ 3: [hot, overdue] }));
+  await after(1, homes({ 3: [hot, overdue] }));
+  expect(subjects()).toEqual([["field", "Lintel: home 3: Upload overdue"]]);
+  await after(22, homes({ 3: [hot, overdue] }));
+  const digest = server.mails[1];
+  expect(digest?.subject).toBe("Lintel: daily digest: home 3: Gateway too hot");
+  expect(digest?.text).toContain("  1  Gateway too hot: The gateway of home 3 is too hot\n");
+  expect(digest?.text).toContain(
+    "Still open:\n\nHome 3  https://central.example/homes/3\n  2  Upload overdue",
+  );
+  await after(8, homes({ 3: [hot] }));
+  await after(16, homes({ 3: [hot] }));
+  expect(server.mails[2]?.text).toContain("Over since the last digest:\n\nHome 3");
+  // Nothing is new: no mail.
+  await after(24, homes({ 3: [hot] }));
+  expect(server.mails).toHaveLength(3);
+});
+
+test("what nobody acknowledges goes to lead after two days, and what somebody does goes to nobody", async () => {
+  const fleet = homes({ 3: [overdue], 4: [overdue], 5: [need("two_gateways", "2 gateways upload")] });
+  await after(0, fleet);
+  // Running the servers is nobody's duty here: lead has it.
+  expect(subjects()).toEqual([
+    ["field", "Lintel: 2 homes need somebody"],
+    ["lead", "Lintel: home 5: Two gateways"],
+  ]);
+  new AlertFiles(directory.path).acknowledge(1, "anna", monday_ms);
+  await after(47, fleet);
+  expect(subjects()).toHaveLength(2);
+  await after(1, fleet);
+  expect(subjects().slice(2)).toEqual([["lead", "Lintel: not acknowledged: home 4: Upload overdue"]]);
+  for (let day = 0; day < 5; day += 1) await after(24, fleet);
+  expect(subjects()).toHaveLength(3);
+});
+
+test("a server that refuses is asked again, and a mail that it took is not sent twice", async () => {
+  server.refusals.push(451, 451);
+  await after(0, homes({ 3: [overdue] }));
+  await after(1 / 60, homes({ 3: [overdue], 4: [overdue] }));
+  expect(lines).toEqual([
+    expect.stringContaining("a mail to field@example.org could not be sent: Message failed: 451 try later"),
+  ]);
+  expect(mails.figures()).toMatchObject({ waiting: 1, delivered: 0 });
+  await after(2 / 60, homes({ 3: [overdue], 4: [overdue] }));
+  expect(subjects()).toEqual([["field", "Lintel: home 3: Upload overdue"]]);
+  // Home 4 waits for its turn: one mail an hour.
+  await after(1, homes({ 3: [overdue], 4: [overdue] }));
+  expect(subjects().at(-1)).toEqual(["field", "Lintel: home 4: Upload overdue"]);
+});
+
+test("a central that is killed loses no mail, and sends what it was sending under the same name", async () => {
+  const { port } = server;
+  await server.stop();
+  await after(0, homes({ 3: [overdue] }));
+  expect(lines[0]).toContain("could not be sent");
+  open(`smtp://127.0.0.1:${port}`);
+  server = await MailServer.start(port);
+  await after(1, homes({ 3: [overdue] }));
+  expect(server.mails.map(({ messageId }) => messageId)).toEqual(["<mail-1@example.org>"]);
+  open(`smtp://127.0.0.1:${port}`);
+  await after(1, homes({ 3: [overdue] }));
+  expect(server.mails).toHaveLength(1);
+});
+
+test("a mail that no server takes for three days is given up, and listed", async () => {
+  const { port } = server;
+  await server.stop();
+  for (let day = 0; day < 5; day += 1) await after(24, homes({ 3: [overdue] }));
+  expect(lines.at(-1)).toContain("a mail to field@example.org was given up after 3 days");
+  const { undelivered } = new AlertFiles(directory.path).read();
+  expect(undelivered).toMatchObject([{ to: "field@example.org", subject: "Lintel: home 3: Upload overdue" }]);
+  server = await MailServer.start(port);
+});

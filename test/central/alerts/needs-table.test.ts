@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { fleetNeeds } from "../../../src/domain/fleet-home.ts";
+
+test("docs/alerts.md has the table of needs as it is", async () => {
+  const text = await Bun.file(join(import.meta.dir, "../../../docs/alerts.md")).text();
+  const rows = Object.values(fleetNeeds).map(({ title, level, duty, after_h, over_h }) => {
+    return `| ${title} | ${level} | ${duty} | ${after_h === 0 ? "at once" : `${after_h} h`} | ${over_h} h |`;
+  });
+  const [, table = ""] = text.split(
+    "| need | level | duty | told after | over after |\n|---|---|---|---|---|\n",
+  );
+  expect(table.split("\n\n")[0]?.split("\n")).toEqual(rows);
+});
