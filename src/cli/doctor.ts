@@ -8,6 +8,7 @@ import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { type CheckResult, type Finding, fault, fine, note, type Surroundings } from "./doctor/finding.ts";
 import { checkAdapters, checkDrivers, checkPins, checkPorts } from "./doctor/hardware-checks.ts";
+import { checkMesh } from "./doctor/mesh-check.ts";
 import {
   checkLastUpload,
   checkListen,
@@ -40,6 +41,7 @@ const checks: readonly Check[] = [
   checkDrivers,
   checkPorts,
   checkAdapters,
+  checkMesh,
   checkPins,
   checkListen,
   checkTls,

@@ -3,7 +3,7 @@ import { OperatorError } from "../base/errors.ts";
 import { plainLine } from "../base/text.ts";
 import { isTimezone, machineTimezone } from "../base/timezone.ts";
 import { loadParts } from "../config/gateway-config.ts";
-import type { MeshScan } from "../domain/mesh.ts";
+import { type MeshScan, plainAddress } from "../domain/mesh.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
 import { type MeshRow, type MeshWords, meshWords, qualityNote } from "../domain/mesh-words.ts";
 import { ControlClient } from "../gateway/control-client.ts";
@@ -52,10 +52,10 @@ interface Found {
 
 async function mesh(options: MeshCommandOptions, context: CommandContext): Promise<void> {
   const { scans, items, zone } = await found(options, context);
-  const names = new Map(items.map(({ record }) => [plain(record.macaddress), record.itemname]));
+  const names = new Map(items.map(({ record }) => [plainAddress(record.macaddress), record.itemname]));
   const words = meshWords({
     scans,
-    nameOf: (address) => names.get(plain(address)),
+    nameOf: (address) => names.get(plainAddress(address)),
     zone,
     timeText: momentText,
   });
@@ -125,7 +125,3 @@ const columns: TableColumns<MeshRow> = {
   back: ({ back }) => back ?? undefined,
   "at first": ({ first }) => first ?? undefined,
 };
-
-function plain(address: string | null): string {
-  return (address ?? "").toLowerCase().replaceAll(/[^0-9a-f]/g, "");
-}

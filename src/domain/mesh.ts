@@ -52,6 +52,11 @@ export type MeshNode = MeshScan["nodes"][number];
 export const MeshScans = Type.Object({ scans: Type.Array(MeshScan, { maxItems: 100 }) }, closed);
 export type MeshScans = Static<typeof MeshScans>;
 
+/** An address without what people and programs write between its digits. */
+export function plainAddress(address: string | null): string {
+  return (address ?? "").toLowerCase().replaceAll(/[^0-9a-f]/g, "");
+}
+
 /** How a device reaches the stick. */
 export interface MeshWay {
   readonly address: string;
@@ -116,7 +121,7 @@ const weeks_kept = 52;
 const week_ms = 7 * 86_400_000;
 
 /** Devices and links of all scans together: the oldest scans go first. A file of so many is within its bytes. */
-const entries_max = 15_000;
+const entries_max = 10_000;
 export const mesh_bytes_max = 2 * 1024 * 1024;
 
 /** The scans that stay when one comes. */

@@ -159,7 +159,7 @@ describe("scans that are kept", () => {
     const links = Array.from({ length: 1_990 }, (_, place) => ["s0", `a${place}`, 1] as const);
     let kept: MeshScan[] = [];
     for (let hours = 0; hours < 600; hours += 6) kept = withScan(kept, scan(links, { hours }));
-    expect(kept).toHaveLength(7);
+    expect(kept).toHaveLength(5);
   });
 
   test("are none where a file is not one of scans", () => {

@@ -46,6 +46,14 @@ test("lintel mesh asks the devices, and tells first what is to be done", async (
   expect(lines).toContain(`${itemOf(door)} | the stick | 150 | – | –`);
 });
 
+test("lintel doctor tells it too", async () => {
+  const { out } = await site.lintel("doctor", "--json", "--config", site.config);
+  expect(JSON.parse(out)).toContainEqual({
+    state: "note",
+    text: expect.stringMatching(/ by a weak link \(35 of 255\)\. Move one of them/),
+  });
+});
+
 test("a second scan tells what changed, and both are kept for whoever asks later", async () => {
   await stick.tell({ do: "hang", ieee: wall, quality: 120 });
   const second = await site.answer("mesh", "--json", "--data", site.data);

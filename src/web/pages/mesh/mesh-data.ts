@@ -1,3 +1,4 @@
+import { plainAddress } from "../../../domain/mesh.ts";
 import { type MeshWords, meshWords } from "../../../domain/mesh-words.ts";
 import { type AskedHome, askedHome, requireRecord } from "../asked-home.ts";
 import { titleOf } from "../shown-devices.ts";
@@ -26,10 +27,12 @@ export const showMesh: Show<MeshData> = async (asked) => {
     site.zoneOf(home),
   ]);
   const times = { locale, zone, now_ms };
-  const byAddress = new Map(items.map((item) => [plain(item.record.macaddress), titleOf(item, names)]));
+  const byAddress = new Map(
+    items.map((item) => [plainAddress(item.record.macaddress), titleOf(item, names)]),
+  );
   const mesh = meshWords({
     scans,
-    nameOf: (address) => byAddress.get(plain(address)),
+    nameOf: (address) => byAddress.get(plainAddress(address)),
     zone,
     timeText: (at_ms) => momentText(at_ms, times),
   });
@@ -47,7 +50,3 @@ export const showMesh: Show<MeshData> = async (asked) => {
   };
   return { title: "How devices hear each other", data };
 };
-
-function plain(address: string | null): string {
-  return (address ?? "").toLowerCase().replaceAll(/[^0-9a-f]/g, "");
-}
