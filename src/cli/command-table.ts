@@ -56,6 +56,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     "copy a store and its files, while a server runs on it or not",
     () => import("./backup.ts"),
   ),
+  pause: command("record nothing of a home for a time, or until resumed", () => import("./pause.ts")),
+  resume: command("record again after a pause", () => import("./resume.ts")),
   erase: command("erase the data of a home or of a participant for ever", () => import("./erase.ts")),
   restore: command(
     "restore a lost box to a spare one, from a backup or from central",

@@ -6,12 +6,14 @@ import type { OpenJoining } from "../domain/joining-state.ts";
 import { ControlClient } from "../gateway/control-client.ts";
 import type { GatewayStatus } from "../gateway/gateway-status.ts";
 import type { UploadState } from "../store/gateway/upload-store.ts";
+import { pauseOpen_ms } from "../store/pause.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import { ownCertificateIn } from "../web/server/self-signed.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { printConflicts } from "./items/item-admission.ts";
 import { itemName, newest_ms, readingsOf, subtypeOf } from "./items.ts";
+import { pausesUnderWay } from "./pause.ts";
 import { machineRemedies, machineText, uploadStatus } from "./state-text.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
@@ -44,16 +46,18 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   const role = await withStore({ data: directory }, context, async () => storedRole(directory));
   if (role === "central") return centralStatus(directory, options, context);
   const running = await new ControlClient(directory).statusIfRunning();
-  const { store, upload } = await withUploadStore(directory, context, async (open) => ({
+  const now_ms = running?.now_ms ?? clock.now().unix_ms;
+  const { store, upload, pauses } = await withUploadStore(directory, context, async (open) => ({
     store: running?.store ?? (await open.overview()),
     upload: await open.uploadState(),
+    pauses: await pausesUnderWay(open, 0, now_ms),
   }));
   const tls = running === undefined ? ownCertificateIn(directory) : running.tls;
   const disk_read_only = onReadOnlyDisk(directory);
   const machine = running?.machine ?? machineHealth(directory);
   if (options.json) {
     const known = { running: running !== undefined, directory, disk_read_only, machine };
-    terminal.printJson({ ...known, ...running, tls, store, upload });
+    terminal.printJson({ ...known, ...running, tls, store, upload, pauses });
     return;
   }
   if (running === undefined) {
@@ -62,12 +66,21 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   } else printGateway(running, terminal);
   if (disk_read_only)
     terminal.print(terminal.colours.red(`✗ ${directory} ${readOnlyDisk.what}: ${readOnlyDisk.remedy}`));
-  printMachine(machine, running?.now_ms ?? clock.now().unix_ms, terminal);
+  const [pause] = pauses;
+  if (pause !== undefined) {
+    const until =
+      pause.before_ms === pauseOpen_ms ? "until lintel resume" : `until ${momentText(pause.before_ms)}`;
+    terminal.print(
+      terminal.colours.yellow(
+        `Recording is paused since ${momentText(pause.from_ms)}, ${until}: nothing of this time is kept.`,
+      ),
+    );
+  }
+  printMachine(machine, now_ms, terminal);
   const doubt = running === undefined ? new GuardedClock({ clock, directory }).doubt() : running.clock_doubt;
   if (doubt !== undefined) terminal.print(terminal.colours.red(`✗ ${doubt.what} ${doubt.remedy}`));
   // A path or fingerprint stays on one line, so that it can be copied.
   printTls(tls, context.terminal);
-  const now_ms = running?.now_ms ?? clock.now().unix_ms;
   printStore(store, now_ms, terminal);
   if (running !== undefined) {
     printStrangers(running.strangers, terminal);

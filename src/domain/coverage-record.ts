@@ -8,6 +8,7 @@ const coverageStates = {
   covered: "its driver was listening and the device alive: no event means that nothing happened",
   silent: "the device was not heard for too long: it may be out of range, or its battery empty",
   not_listening: "the gateway or the driver was down",
+  paused: "the home had asked that nothing is recorded: nothing of that time is kept",
   gap: "the device or driver knows that something is missing, or that there was nothing to record",
 } as const;
 
@@ -16,6 +17,7 @@ export const coverageReasons = {
   device_silent: "silent for more than one and a half times its heartbeat",
   gateway_down: "the gateway was not running",
   driver_down: "the driver did not hear its hardware",
+  recording_paused: "recording was paused",
   ...gapReasons,
 } as const;
 

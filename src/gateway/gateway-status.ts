@@ -12,6 +12,7 @@ import { type Conflict, conflicts_max, identityText } from "../domain/identity.t
 import type { OpenJoining } from "../domain/joining-state.ts";
 import type { Stranger } from "../domain/reading.ts";
 import type { UploadStore } from "../store/gateway/upload-store.ts";
+import { pausedSpanOf } from "../store/pause.ts";
 import type { Overview, Store } from "../store/store.ts";
 import {
   dropped_max,
@@ -19,6 +20,7 @@ import {
   type GatewayReport,
   LineReport,
   lines_reported_max,
+  pauses_reported_max,
   uncertain_times_reported_max,
 } from "../transfer/protocol.ts";
 import { restartsIn } from "./starts.ts";
@@ -170,7 +172,7 @@ export type GatewayDescription = Omit<GatewayReport, "differing_days" | "failure
 
 /** Looks at a gateway's store and disk. `directory` is its data directory. */
 export async function describeGateway(options: {
-  readonly store: Pick<Store, "overview" | "erasures"> &
+  readonly store: Pick<Store, "overview" | "erasures" | "pauses"> &
     Pick<UploadStore, "uncertainTimes" | "deaf_ms" | "identities">;
   readonly clock: Clock;
   readonly directory: string;
@@ -192,6 +194,7 @@ export async function describeGateway(options: {
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
   const own = (await store.erasures()).filter((erasure) => erasure.own === 1);
   const erasures = [...new Map(own.map(({ id, at_ms, subject }) => [id, { at_ms, subject }])).values()];
+  const pauses = await store.pauses();
   const doubts = await store.uncertainTimes();
   const conflicts = openConflicts((await store.identities()).conflicts);
   const disk_free_bytes = await freeBytes(directory);
@@ -219,6 +222,7 @@ export async function describeGateway(options: {
     ...(walking.length === 0 ? {} : { walking }),
     ...(conflicts.length === 0 ? {} : { conflicts }),
     ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-uncertain_times_reported_max) }),
+    ...(pauses.length === 0 ? {} : { pauses: pauses.slice(-pauses_reported_max).map(pausedSpanOf) }),
     ...(erasures.length === 0 ? {} : { erasures: erasures.slice(-erasures_reported_max) }),
   };
 }

@@ -6,6 +6,7 @@ import type { Homes } from "./inventory/homes.ts";
 import { itemOverviews, itemState } from "./inventory/item-overviews.ts";
 import { itemMarks, ownerMarks } from "./inventory/marks.ts";
 import { givenNames } from "./inventory/naming.ts";
+import { allPauses } from "./inventory/pausing.ts";
 import type { RecordStore } from "./inventory/record-store.ts";
 import {
   itemidsOf,
@@ -77,6 +78,8 @@ export function storeOn(parts: StoreParts): Store {
     erasurePlan: snapshot((target, now_ms) => erasurePlan(homes, target, now_ms)),
     erase: (request) => writer.write("erase", request),
     takeErasures: (spans) => writer.write("takeErasures", spans),
+    pauses: read(allPauses),
+    takePauses: (pauses) => writer.write("takePauses", pauses),
     overview: snapshot(function* () {
       return { epoch, ...(yield* database.facts()), items: yield* itemOverviews(homes) };
     }),

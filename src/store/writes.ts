@@ -1,5 +1,5 @@
 import type { Batch } from "./batch.ts";
-import type { Sender } from "./central/central-store.ts";
+import type { ReportNote, Sender } from "./central/central-store.ts";
 import { repairDay } from "./central/day-repair.ts";
 import { noteCompared, putBackup } from "./central/gateways.ts";
 import { noteReport, receive } from "./central/receiving.ts";
@@ -9,7 +9,9 @@ import type { TakenSpan } from "./erasure.ts";
 import type { DayReadings } from "./gateway/upload-store.ts";
 import { erase, takeErasures } from "./inventory/erasing.ts";
 import type { Homes } from "./inventory/homes.ts";
+import { takePauses } from "./inventory/pausing.ts";
 import { replaceAlerts } from "./inventory/records.ts";
+import type { PauseRequest } from "./pause.ts";
 import type { ErasureRequest } from "./store.ts";
 import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
 
@@ -23,7 +25,7 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     addToken,
     revokeToken,
     noteTokenUse,
-    noteReport,
+    noteReport: (note: ReportNote, sender: Sender) => noteReport(homes, note, sender),
     noteCompared,
     setQuotas,
     putBackup,
@@ -33,6 +35,9 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     },
     *takeErasures(spans: readonly TakenSpan[]) {
       return yield* takeErasures(here === undefined ? homes : yield* here(), spans);
+    },
+    *takePauses(pauses: readonly PauseRequest[]) {
+      return yield* takePauses(here === undefined ? homes : yield* here(), pauses);
     },
     receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),
     repairDay: (request: DayReadings, batch: Batch, sender: Sender) =>

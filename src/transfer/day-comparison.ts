@@ -162,11 +162,11 @@ export class Comparison implements Compared {
 
 /** Compares a gateway's digests with what central holds, as far as nothing of the days was erased; central keeps which days differ. Answers its own that do. */
 export async function compareDays(
-  store: Pick<CentralStore, "erasedIn" | "digests" | "noteCompared">,
+  store: Pick<CentralStore, "unkeptIn" | "digests" | "noteCompared">,
   { request, digests }: { request: DigestRequest; digests: readonly DayDigest[] },
   sender: Sender,
 ): Promise<DayDigest[]> {
-  const erased = await store.erasedIn(sender.home);
+  const erased = await store.unkeptIn(sender.home);
   const there = comparable(digests, erased);
   const found = differing(there, comparable(await store.digests(request), erased));
   // What central alone has is no fault: the gateway may have cleared it away.

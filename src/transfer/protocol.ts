@@ -15,6 +15,7 @@ import {
   Word,
 } from "../store/exchange.ts";
 import type { DayReadings } from "../store/gateway/upload-store.ts";
+import { PausedSpan } from "../store/pause.ts";
 
 /**
  * The routes between gateway and central under `/sync/v1`. Bodies are JSON, with Content-Encoding zstd where they are
@@ -64,6 +65,7 @@ const upload_due_max_ms = 2 * day_ms;
 /** Names in the counts of dropped data. */
 export const dropped_max = 300;
 export const erasures_reported_max = 100;
+export const pauses_reported_max = 1_000;
 export const uncertain_times_reported_max = 100;
 /** Lines of curtain sensors in a home, and sensors in a line. */
 export const lines_reported_max = 20;
@@ -150,6 +152,8 @@ export const GatewayReport = Type.Object(
         maxItems: erasures_reported_max,
       }),
     ),
+    /** Pauses that the gateway knows of, the newest; absent where there are none. Central takes them over. */
+    pauses: Type.Optional(Type.Array(PausedSpan, { maxItems: pauses_reported_max })),
     /** Stretches of time in which the gateway's clock was wrong by an unknown amount, the newest; absent where there are none. */
     doubts: Type.Optional(
       Type.Array(Type.Object({ from_ms: time_ms, to_ms: time_ms }, closed), {

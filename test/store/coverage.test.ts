@@ -171,7 +171,7 @@ test("a device is overdue when its driver has listened for too long without hear
 
 /** A stay in hours, from 0 on where nothing else is said. */
 interface Stay
-  extends Partial<Pick<HeardPlacement, "silences" | "driverOutages" | "gatewayOutages" | "gaps">> {
+  extends Partial<Pick<HeardPlacement, "silences" | "driverOutages" | "gatewayOutages" | "gaps" | "pauses">> {
   readonly from?: number;
   readonly before?: number;
   readonly first?: number;
@@ -186,7 +186,7 @@ function heardStay({ from, before, first = 0, heard, listened, ...rest }: Stay):
     first_ms: first * hour_ms,
     heard_ms: heard * hour_ms,
     ...(listened === undefined ? {} : { listened_ms: listened * hour_ms }),
-    ...{ silences: [], driverOutages: [], gatewayOutages: [], gaps: [], ...rest },
+    ...{ silences: [], driverOutages: [], gatewayOutages: [], gaps: [], pauses: [], ...rest },
   };
 }
 

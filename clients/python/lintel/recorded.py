@@ -21,7 +21,7 @@ class Stretch:
     start: datetime
     #: The first instant that is not in it.
     stop: datetime
-    #: "covered": somebody listened and the device was alive; else "silent", "not_listening" or "gap".
+    #: "covered": somebody listened and the device was alive; else "silent", "not_listening", "paused" or "gap".
     state: str
     #: Why it was not covered: `lintel.coverage_reasons` has the words; None where it was.
     reason: Optional[str]

@@ -405,6 +405,7 @@ coverage_reasons: Mapping[str, str] = {
     "device_silent": "silent for more than one and a half times its heartbeat",
     "gateway_down": "the gateway was not running",
     "driver_down": "the driver did not hear its hardware",
+    "recording_paused": "recording was paused",
     "overwritten": "events were overwritten on the device before they were fetched",
     "missed_broadcasts": "the device counted events whose broadcasts were not heard",
     "missed_window": "the device did not answer while its radio was said to be on",

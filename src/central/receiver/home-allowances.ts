@@ -129,7 +129,7 @@ export async function takeReport(
   const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};
   const as_of = { last_seq, day: homeDay(report.timezone, asked_ms) };
   await spending(parts, sender.home, "notes", notesIn(condition), () =>
-    parts.store.noteReport({ epoch, health: condition, report, as_of }, sender),
+    parts.store.noteReport({ epoch, health: condition, report, as_of, pauses: report.pauses }, sender),
   );
   return parts.store.held(epochs.map((one) => one.epoch));
 }

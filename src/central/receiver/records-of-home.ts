@@ -11,6 +11,7 @@ import {
 import { numbersIn } from "../../domain/records/visible-records.ts";
 import type { CentralStore } from "../../store/central/central-store.ts";
 import { type ErasedSpan, spanOf } from "../../store/erasure.ts";
+import { type PausedSpan, pausedSpanOf } from "../../store/pause.ts";
 
 /** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
 interface RecordsOfHome {
@@ -20,7 +21,7 @@ interface RecordsOfHome {
   readonly etag: string;
 }
 
-type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasures">;
+type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasures" | "pauses">;
 
 /**
  * Chooses the records of a home. Records are never removed, and a record is read before those that it refers to. So references
@@ -35,6 +36,7 @@ type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasure
  * | projects, studies | that its subjects are enrolled in |
  * | homes | the home |
  * | erasures | of the home: its gateway erases the same, and takes nothing of those times again |
+ * | pauses | of the home: its gateway records nothing of these times, whoever asked for them |
  *
  * Other records that these refer to (the home that an item has moved to) have only their number, and an item its name
  * and type.
@@ -43,6 +45,7 @@ export async function homeRecordsOf(store: RecordsStore, home: number): Promise<
   const chosen = await new Choice(store, home).all();
   const document: Partial<Record<RecordType, readonly StoredRecord[]>> & {
     erasures?: readonly ErasedSpan[];
+    pauses?: readonly PausedSpan[];
   } = {};
   for (const type of recordTypes) {
     const records = chosen.get(type) ?? [];
@@ -50,6 +53,8 @@ export async function homeRecordsOf(store: RecordsStore, home: number): Promise<
   }
   const erasures = (await store.erasures()).filter((erasure) => erasure.home === home);
   if (erasures.length > 0) document.erasures = erasures.map(spanOf);
+  const pauses = (await store.pauses()).filter((pause) => pause.home === home);
+  if (pauses.length > 0) document.pauses = pauses.map(pausedSpanOf);
   const body = JSON.stringify(document);
   return { body, etag: `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"` };
 }

@@ -7,7 +7,7 @@ import { storeFault } from "../../store/sqlite/faults.ts";
 import { openUploadStore } from "../../store/sqlite/open-store.ts";
 import type { CommandContext } from "../command.ts";
 import { spansIn } from "../erasure-list.ts";
-import { eraseAgain, erasedBefore } from "../restore/restoring.ts";
+import { eraseAgain, unkeptBefore } from "../restore/restoring.ts";
 import { serverLog } from "../serving.ts";
 import { closing } from "../with-store.ts";
 import { addedBatches } from "./add-readings.ts";
@@ -28,7 +28,7 @@ export async function eraseInBackup(
   const log = serverLog(context, "warn");
   const manifest = readManifest(into);
   const from = join(into, manifest.directory);
-  const known = new Set((await erasedBefore(from, log)).map(({ id }) => id));
+  const known = new Set((await unkeptBefore(from, log)).erasures.map(({ id }) => id));
   const spans = spansIn(list).filter(({ id }) => !known.has(id));
   if (spans.length === 0) return 0;
   const directory = `backup-${randomBytes(4).toString("hex")}`;
@@ -43,7 +43,7 @@ export async function eraseInBackup(
     await closing(opened, async (store) => {
       for (const batch of batches) await store.takeLater(batch);
     });
-    await eraseAgain(building, spans, { context, log });
+    await eraseAgain(building, { erasures: spans, pauses: [] }, { context, log });
     const files: Manifest["files"] = {};
     for (const [name, { path }] of kept)
       files[name] = { ...(await contentOf(join(building, name))), ...(path !== undefined && { path }) };

@@ -9,7 +9,6 @@ import { documentParts, HomeRecordsBody, homeFilesAt } from "../../gateway/uploa
 import { putDeviceFiles } from "../../gateway/uploader/home-files.ts";
 import { connect, type UploadSite } from "../../gateway/uploader/uploader.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
-import type { ErasedSpan } from "../../store/erasure.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { prepareDatabase, setAsideIn } from "../../store/sqlite/data-directory.ts";
 import { openUploadStore } from "../../store/sqlite/open-store.ts";
@@ -23,7 +22,14 @@ import { drawBytes } from "../progress.ts";
 import { directoryToCopy, siteOf } from "../store-place.ts";
 import { momentText } from "../terminal-text.ts";
 import { closing } from "../with-store.ts";
-import { eraseAgain, erasedBefore, fillDirectory, type RestoreContext, type Restored } from "./restoring.ts";
+import {
+  eraseAgain,
+  fillDirectory,
+  type RestoreContext,
+  type Restored,
+  type Unkept,
+  unkeptBefore,
+} from "./restoring.ts";
 
 /**
  * Fills the data directory with the files of a backup, and puts back its configuration where that is missing. The box goes on in an epoch
@@ -96,10 +102,15 @@ async function build(
   if (options.takeOver) takeOverTables({ from: replaced, into });
   await takeAdded(building, added, run);
   const taken = options.takeOver ? takeOverFrom(replaced, into, manifest, added) : undefined;
-  const { files: kept, erasures } = await askCentral(run);
+  const { files: kept, erasures, pauses } = await askCentral(run);
   putDeviceFiles(building, kept);
   // A backup has the identities of its time. Without what came since, the first to speak under an address would be taken for its device.
-  await eraseAgain(building, [...(await erasedBefore(directory, log)), ...erasures], run);
+  const before = await unkeptBefore(directory, log);
+  await eraseAgain(
+    building,
+    { erasures: [...before.erasures, ...erasures], pauses: [...before.pauses, ...pauses] },
+    run,
+  );
   beginEpochIn(building, newEpoch());
   // It is set aside with the rest.
   if (taken !== undefined) writeTakenOver(directory, manifest, taken);
@@ -179,10 +190,9 @@ async function putConfiguration(
 }
 
 /** Files and erasures of the lost box at central that its backup may be too old for. */
-interface AtCentral {
+interface AtCentral extends Unkept {
   /** Files that it keeps, with the box's cursors of devices' buffers: the box may have uploaded after the backup. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  readonly erasures: readonly ErasedSpan[];
 }
 
 /** Nothing where there is no central, or where it does not answer now. */
@@ -204,7 +214,8 @@ async function askCentral({ options, context, log, stop }: RestoreContext): Prom
     const central = connect(site, once);
     const { files } = await homeFilesAt(central);
     const records = await central.ask({ method: "GET", path: "/roster", answer: decodingBounds.homeRecords });
-    return { files, erasures: documentParts(central.read(records, HomeRecordsBody)).erasures };
+    const { erasures, pauses } = documentParts(central.read(records, HomeRecordsBody));
+    return { files, erasures, pauses };
   } catch (thrown) {
     if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;
     log.warn(
@@ -216,7 +227,7 @@ async function askCentral({ options, context, log, stop }: RestoreContext): Prom
   }
 }
 
-const nothing: AtCentral = { files: new Map(), erasures: [] };
+const nothing: AtCentral = { files: new Map(), erasures: [], pauses: [] };
 const central_ms_max = 20_000;
 
 /** Counts of readings that came after the backup. */

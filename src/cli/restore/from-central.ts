@@ -17,7 +17,7 @@ import { TryAgainLater } from "../../web/client/http-request.ts";
 import { siteOf } from "../store-place.ts";
 import { momentText } from "../terminal-text.ts";
 import { closing } from "../with-store.ts";
-import { erasedBefore, fillDirectory, type RestoreContext, type Restored } from "./restoring.ts";
+import { fillDirectory, type RestoreContext, type Restored, unkeptBefore } from "./restoring.ts";
 
 /**
  * Fills the data directory with the records, readings and files that central has of this home. Of a damaged database that is replaced,
@@ -55,7 +55,7 @@ async function build(directory: string, site: UploadSite, run: RestoreContext): 
   return await restoreHome({
     ...{ directory, clock, log, days: options.days },
     central: connect(site, { ...run, clock }),
-    erasures: await erasedBefore(site.data, log),
+    ...(await unkeptBefore(site.data, log)),
     onBatch: (batch, restored) => {
       const newest = Object.values(batch.series).map(({ stamp_ms }) => stamp_ms.at(-1) ?? 0);
       terminal.progress(

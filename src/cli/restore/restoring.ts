@@ -3,8 +3,11 @@ import { join } from "node:path";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { forgetKeptRecords } from "../../gateway/uploader/home-at-central.ts";
+import { arrays, rowsOf, type Work } from "../../store/database.ts";
 import type { ErasedSpan, Erasure } from "../../store/erasure.ts";
 import { allErasures } from "../../store/inventory/erasing.ts";
+import { allPauses } from "../../store/inventory/pausing.ts";
+import type { Pause, PausedSpan } from "../../store/pause.ts";
 import { databasePath, restoringPath } from "../../store/sqlite/connection.ts";
 import {
   beginPlacing,
@@ -112,32 +115,51 @@ function refuseData(directory: string): void {
 }
 
 /** Erasures of the stores of a data directory, those that were set aside among them: a backup may be older. */
-export async function erasedBefore(directory: string, log: Log): Promise<Erasure[]> {
+export async function unkeptBefore(directory: string, log: Log): Promise<Unkept> {
   const found: Erasure[] = [];
+  const pauses: Pause[] = [];
   for (const place of [directory, ...setAsideIn(directory)]) {
     const path = databasePath(place);
     if (!existsSync(path)) continue;
     try {
       const database = new SqliteDatabase(path);
-      found.push(...(await database.read(allErasures).finally(() => database.close())));
+      const unkept = await database.read(allUnkept).finally(() => database.close());
+      found.push(...unkept.erasures);
+      pauses.push(...unkept.pauses);
     } catch (thrown) {
       log.warn(
         `what was erased in ${path} cannot be read (${messageOf(thrown)}): if anything was, erase it again with lintel erase`,
       );
     }
   }
-  return [...new Map(found.map((one) => [`${one.id} ${one.place}`, one])).values()];
+  return { erasures: [...new Map(found.map((one) => [`${one.id} ${one.place}`, one])).values()], pauses };
+}
+
+/** Times of which a store that is brought back holds nothing. */
+export interface Unkept {
+  readonly erasures: readonly ErasedSpan[];
+  readonly pauses: readonly PausedSpan[];
+}
+
+/** Of a database of this version or an older one, which knew no pauses. */
+function* allUnkept(): Work<{ erasures: Erasure[]; pauses: Pause[] }> {
+  const erasures = yield* allErasures();
+  const known = yield* rowsOf(arrays<[number]>("SELECT 1 FROM sqlite_schema WHERE name = 'pauses'"));
+  return { erasures, pauses: known.length === 0 ? [] : yield* allPauses() };
 }
 
 /** Erases the same in a store that is brought back, and in the records that are kept beside it, before anybody serves it. */
 export async function eraseAgain(
   directory: string,
-  erasures: readonly ErasedSpan[],
+  { erasures, pauses }: Unkept,
   { context, log }: { context: Pick<CommandContext, "clock">; log: Log },
 ): Promise<void> {
-  if (erasures.length === 0) return;
+  if (erasures.length === 0 && pauses.length === 0) return;
   const opened = openStoreBeside({ directory, clock: context.clock, log });
-  await closing(opened, (store) => store.takeErasures(erasures));
+  await closing(opened, async (store) => {
+    await store.takeErasures(erasures);
+    await store.takePauses(pauses.map((pause) => ({ ...pause, home: 0, own: 0 })));
+  });
   for (const { subject, kind, home } of erasures)
     if (subject !== null) forgetKeptRecords(directory, { subject });
     else if (kind === null) forgetKeptRecords(directory, { home });

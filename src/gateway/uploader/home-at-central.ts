@@ -18,6 +18,7 @@ import { type FileFault, ImportRefused } from "../../import/record-files.ts";
 import { type ErasedSpan, ErasedSpans, type Erasure, type ErasureTarget } from "../../store/erasure.ts";
 import type { UploadStore } from "../../store/gateway/upload-store.ts";
 import type { Imported, ImportedRecord } from "../../store/inventory/record-store.ts";
+import { type PausedSpan, PausedSpans } from "../../store/pause.ts";
 import type { CentralClient } from "../../transfer/central-client.ts";
 import { bodyOfFiles, filesInBody, type HomeFiles } from "../../transfer/kept-files.ts";
 import { BackupsBody } from "../../transfer/protocol.ts";
@@ -39,8 +40,9 @@ export async function takeHomeRecords(options: {
   readonly document: object;
 }): Promise<Imported> {
   const { store, directory } = options;
-  const { erasures, records } = documentParts(options.document);
+  const { erasures, pauses, records } = documentParts(options.document);
   await store.takeErasures(erasures);
+  await store.takePauses(pauses.map((pause) => ({ ...pause, home: 0, own: 0 })));
   const document = JSON.stringify(withheld(records, unanswered(await store.erasures(), erasures)));
   const path = join(directory, recordsName);
   const before = keptRecords(path);
@@ -58,15 +60,21 @@ export async function takeHomeRecords(options: {
   );
 }
 
-/** The erasures and the records of a document of central. */
+/** The erasures, the pauses and the records of a document of central. */
 export function documentParts(document: object): {
   readonly erasures: readonly ErasedSpan[];
+  readonly pauses: readonly PausedSpan[];
   readonly records: RecordsDocument;
 } {
-  const { erasures = [], ...records } = document as RecordsDocument & { readonly erasures?: unknown };
-  if (Value.Check(ErasedSpans, erasures)) return { erasures, records };
+  const {
+    erasures = [],
+    pauses = [],
+    ...records
+  } = document as RecordsDocument & { readonly erasures?: unknown; readonly pauses?: unknown };
+  if (Value.Check(ErasedSpans, erasures) && Value.Check(PausedSpans, pauses))
+    return { erasures, pauses, records };
   throw new OperatorError(
-    "what central says was erased of this home is not in a form that this gateway knows",
+    "the times of this home that central says nothing is kept of are not in a form that this gateway knows",
     "run the same version of Lintel on both",
   );
 }

@@ -6,6 +6,7 @@ import { day_ms } from "../../base/time.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
 import type { TakenSpan } from "../../store/erasure.ts";
 import type { UploadStore } from "../../store/gateway/upload-store.ts";
+import type { PausedSpan } from "../../store/pause.ts";
 import { prepareDatabase } from "../../store/sqlite/data-directory.ts";
 import { openUploadStore } from "../../store/sqlite/open-store.ts";
 import { claimRole, newEpoch } from "../../store/sqlite/role-and-epoch.ts";
@@ -38,12 +39,13 @@ export async function restoreHome(options: {
   readonly central: CentralClient;
   readonly days: number;
   readonly erasures: readonly TakenSpan[];
+  readonly pauses: readonly PausedSpan[];
   readonly clock: Clock;
   readonly log: Log;
   readonly random?: () => Uint8Array;
   readonly onBatch: (batch: Batch, readings: number) => void;
 }): Promise<RestoredHome> {
-  const { directory, central, days, erasures, clock, log, random, onBatch } = options;
+  const { directory, central, days, erasures, pauses, clock, log, random, onBatch } = options;
   const { database } = prepareDatabase(directory, newEpoch(random));
   claimRole(database, directory, "gateway");
   database.close();
@@ -51,6 +53,7 @@ export async function restoreHome(options: {
   const store = await openUploadStore({ directory, clock, log });
   try {
     await store.takeErasures(erasures);
+    await store.takePauses(pauses.map((pause) => ({ ...pause, home: 0, own: 0 })));
     const imported = await followHomeRecords({
       central,
       store,

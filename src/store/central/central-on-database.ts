@@ -1,8 +1,8 @@
 import { firstIndexFrom, seriesIn } from "../batch.ts";
 import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import { type HeardDevice, heardFrom } from "../inventory/device-items.ts";
-import { erasedIn } from "../inventory/erasing.ts";
 import { firmwareIn, itemHealth, unplacedReadings } from "../inventory/item-overviews.ts";
+import { unkeptIn } from "../inventory/pausing.ts";
 import { coverageIn } from "../series/coverage-reads.ts";
 import { refuseMisfits } from "../series/series-rows.ts";
 import { readsOf, type StoreParts, type StoreWriter, storeOn } from "../store-on-database.ts";
@@ -30,7 +30,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
   const { database, writer, homes, epoch } = parts;
   const { read, snapshot } = readsOf(database);
   const source = read(sourceOf);
-  const erased = read(erasedIn);
+  const unkept = read(unkeptIn);
   const compared = read(newlyCompared);
   return {
     ...storeOn(parts),
@@ -39,7 +39,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
       const from_seq = firstNewSeq(batch, known, sender);
       // A batch that is held to its end costs the writer nothing.
       if (from_seq === undefined) return { held_seq: known?.held_seq ?? 0, taken: 0 };
-      const { batch: kept } = withoutErased(batch, await erased(sender.home));
+      const { batch: kept } = withoutErased(batch, await unkept(sender.home));
       for (const [series, columns] of seriesIn(kept)) {
         refuseMisfits(series, columns, firstIndexFrom(columns.seq, from_seq));
       }
@@ -50,7 +50,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     noteReport: async (report, sender) => {
       const known = await source(report.epoch);
       if (known !== undefined) refuseForeign(report.epoch, known, sender);
-      const health = healthWithoutErased(report.health, await erased(sender.home));
+      const health = healthWithoutErased(report.health, await unkept(sender.home));
       const heard = heardIn(health, known?.held_note ?? 0);
       await writer.prepareItems?.([...heard.values()], sender.home);
       await writer.write("noteReport", report, sender);
@@ -66,7 +66,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     history: snapshot((request) => history(homes, epoch, request)),
     gateways: read(gatewayRecords),
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
-    erasedIn: erased,
+    unkeptIn: unkept,
     itemHealth: snapshot((of?: readonly number[]) => itemHealth(homes, of)),
     firmware: snapshot(firmwareIn),
     unplaced: snapshot(() => unplacedReadings(homes)),

@@ -5,6 +5,7 @@ import type { Batch } from "../batch.ts";
 import type { Erasure } from "../erasure.ts";
 import type { DayDigest, DeviceHealth, Quotas } from "../exchange.ts";
 import type { DayReadings, DigestRequest } from "../gateway/upload-store.ts";
+import type { PausedSpan } from "../pause.ts";
 import type { CoverageInterval, ItemState, Store } from "../store.ts";
 
 /**
@@ -73,8 +74,8 @@ export interface CentralStore extends Store {
   /** Puts the alerts that central makes of the health of a home's devices in the place of those it made before; others are left alone. */
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void>;
 
-  /** The spans of which nothing of a home is kept. */
-  erasedIn(home: number): Promise<readonly Erasure[]>;
+  /** The spans of which nothing of a home is kept: what was erased, and pauses. */
+  unkeptIn(home: number): Promise<readonly Erasure[]>;
 
   /** Health of the items that live in some homes now (absent: in all), at a fraction of the cost of `Store.itemOverviews`. */
   itemHealth(homes?: readonly number[]): Promise<ItemHealth>;
@@ -144,6 +145,8 @@ export interface ReportNote {
   readonly report: Readonly<Record<string, unknown>>;
   /** Absent where it is not known. */
   readonly as_of?: AsOf;
+  /** The pauses that its gateway knows of, as far as it tells. */
+  readonly pauses?: readonly PausedSpan[];
 }
 
 /** The newest number of an epoch when its gateway said so, and which day it was there, by the home's calendar: days since 1970. */

@@ -5,8 +5,8 @@ import { arrays, change, hold, putReadings, rowsOf, type Work } from "../databas
 import { withoutErased } from "../erasure.ts";
 import type { DayReadings } from "../gateway/upload-store.ts";
 import { knownStream, streamsOf } from "../inventory/device-items.ts";
-import { countRefused, erasedIn } from "../inventory/erasing.ts";
 import type { Homes } from "../inventory/homes.ts";
+import { countRefused, unkeptIn } from "../inventory/pausing.ts";
 import { readingAt, type StreamReading } from "../series/block-codec.ts";
 import { blocksNumbered, removeFromBlocks } from "../series/blocks.ts";
 import { readingsAfter } from "../series/readings.ts";
@@ -21,7 +21,7 @@ import { type HeldSource, holdSource, numbersOf, type OwnNumbers, sourceOf } fro
 export function* repairDay(homes: Homes, request: DayReadings, sent: Batch, sender: Sender): Work<Repaired> {
   const source = yield* holdSource(request.epoch, sender);
   yield* hold("inventory");
-  const { batch, refused } = withoutErased(sent, yield* erasedIn(sender.home));
+  const { batch, refused } = withoutErased(sent, yield* unkeptIn(sender.home));
   const erased = yield* countRefused(refused);
   const whole = daysColumns(request, sent).seq.length < batch_readings_max;
   const repaired = yield* repair(homes, request, batch, { source, sender, whole });

@@ -4,8 +4,8 @@ import { arrays, change, hold, objects, type Put, put, rowsOf, rowsOfAll, type W
 import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import type { DeviceHealth } from "../exchange.ts";
 import { type HeardDevice, heardFrom, streamsOf } from "../inventory/device-items.ts";
-import { countRefused, erasedIn } from "../inventory/erasing.ts";
 import type { Homes } from "../inventory/homes.ts";
+import { countRefused, takePauses, unkeptIn } from "../inventory/pausing.ts";
 import { Additions } from "../series/additions.ts";
 import { byDevice } from "../series/series-rows.ts";
 import { devicesFrom, digestAt, firstNewSeq } from "./batch-acceptance.ts";
@@ -20,7 +20,7 @@ export function* receive(homes: Homes, batch: Batch, sender: Sender): Work<Recei
   if (from_seq === undefined) return { held_seq: source.held_seq, taken: 0 };
   // What is erased while this batch is under way waits for its end; what was erased before is seen from here on.
   yield* hold("inventory");
-  const { batch: kept, refused } = withoutErased(batch, yield* erasedIn(sender.home), from_seq);
+  const { batch: kept, refused } = withoutErased(batch, yield* unkeptIn(sender.home), from_seq);
   const newest = yield* newestStretch(sender.home);
   const first_own = newest === undefined ? 1 : newest.first_own + newest.to_seq - newest.from_seq + 1;
   const taken = yield* take(homes, kept, { from_seq, first_own }, sender);
@@ -61,11 +61,19 @@ function* take(
 }
 
 /** See `CentralStore.noteReport`. Taking in the same twice changes nothing. */
-export function* noteReport({ epoch, health: told, report, as_of }: ReportNote, sender: Sender): Work<void> {
+export function* noteReport(
+  homes: Homes,
+  { epoch, health: told, report, as_of, pauses = [] }: ReportNote,
+  sender: Sender,
+): Work<void> {
   const { home, at_ms } = sender;
+  yield* takePauses(
+    homes,
+    pauses.map((pause) => ({ ...pause, home, own: 0 })),
+  );
   const { held_note } = yield* holdSource(epoch, sender);
   yield* hold("inventory");
-  const health = healthWithoutErased(told, yield* erasedIn(home));
+  const health = healthWithoutErased(told, yield* unkeptIn(home));
   yield* requireListeners(
     home,
     health.listeners.map(({ name }) => name),

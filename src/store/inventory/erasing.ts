@@ -67,20 +67,8 @@ export function* erasedByHome(): Work<Map<number, Erasure[]>> {
   return Map.groupBy(yield* rowsOf(objects<Erasure>(text)), ({ home }) => home);
 }
 
-/** Counts readings that came of erased spans and were not kept; answers how many those are. */
-export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">, number>): Work<number> {
-  for (const [{ id, place }, count] of refused)
-    yield* change(
-      "UPDATE erasures SET refused = refused + $3 WHERE id = $1 AND place = $2",
-      id,
-      place,
-      count,
-    );
-  return refused.values().reduce((sum, count) => sum + count, 0);
-}
-
 /** Nobody adds readings of any home meanwhile. */
-function* holdHomes(homes: readonly number[]): Work<void> {
+export function* holdHomes(homes: readonly number[]): Work<void> {
   for (const home of [...new Set(homes)].sort((one, other) => one - other)) yield* hold({ home });
   yield* hold("inventory alone");
 }
@@ -113,6 +101,17 @@ function* takeAway(homes: Homes, spans: readonly TakenSpan[]): Work<void> {
 
 function isWholeHome({ subject, kind }: ErasedSpan): boolean {
   return subject === null && kind === null;
+}
+
+/** Removes the readings of a home in a stretch of time, and the health of its devices; answers how many readings those were. */
+export function* removeBetween(homes: Homes, home: number, of: Between): Work<number> {
+  let removed = 0;
+  for (const stream of yield* streamsOfHome(home)) {
+    removed += yield* removeReadings(homes, stream, [of]);
+    yield* removeHealth(stream, [of]);
+  }
+  if (removed > 0) yield* change("UPDATE sources SET digest = NULL WHERE home = $1", home);
+  return removed;
 }
 
 function* removeReadings(

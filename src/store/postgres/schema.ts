@@ -6,6 +6,7 @@ import type { PostgresConnections } from "./connections.ts";
 import readings from "./migrations/0001_readings.sql" with { type: "text" };
 import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
 import replacing from "./migrations/0003_replacing.sql" with { type: "text" };
+import pauses from "./migrations/0004_pauses.sql" with { type: "text" };
 import type { SqlRunner } from "./pool.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
@@ -53,6 +54,7 @@ export const migrations: readonly string[] = [
   [readings, ...Object.values(seriesTables)].join("\n"),
   inventory,
   replacing,
+  pauses,
 ];
 
 /** The schema that this program works on. */

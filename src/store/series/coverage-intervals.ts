@@ -63,6 +63,8 @@ export interface HeardPlacement {
   readonly driverOutages: readonly StartStop[];
   readonly gatewayOutages: readonly StartStop[];
   readonly gaps: readonly KnownGap[];
+  /** When nothing of the home was recorded because it had asked for that. */
+  readonly pauses: readonly StartStop[];
 }
 
 export interface StartStop {
@@ -85,13 +87,15 @@ export function coverageOf(
     const intervals = intervalsOf(stay, cadence, place === stays.length - 1);
     const tail = place === stays.length - 1 ? tailOf(stay, cadence) : [];
     const gaps = knownGaps(stay.gaps, cadence, stay.heard_ms);
-    return { during: during(stay, intervals), over: during(stay, [...tail, ...gaps]) };
+    return {
+      during: during(stay, intervals),
+      over: during(stay, [...tail, ...gaps]),
+      paused: during(stay, pausesOf(stay)),
+    };
   });
-  const base = withoutHoles(covered.flatMap(({ during }) => during));
-  return overlaid(
-    base,
-    covered.flatMap(({ over }) => over),
-  )
+  return (["during", "over", "paused"] as const)
+    .map((layer) => covered.flatMap((stay) => stay[layer]))
+    .reduce((below, layer, place) => (place === 0 ? withoutHoles(layer) : overlaid(below, layer)), [])
     .filter(({ start_ms, stop_ms }) => start_ms < before_ms && (stop_ms > from_ms || start_ms >= from_ms))
     .reverse()
     .slice(skip, skip + limit);
@@ -142,12 +146,26 @@ function intervalsOf(stay: HeardPlacement, cadence: Cadence, isLatest: boolean):
   ].reduce<readonly CoverageInterval[]>(overlaid, covered);
 }
 
+/** Pauses, from the first sign of life on and as long as anybody is known to have listened: one that is not over goes on up to there. */
+function pausesOf({
+  first_ms,
+  heard_ms,
+  listened_ms = heard_ms,
+  pauses,
+}: HeardPlacement): CoverageInterval[] {
+  return pauses.flatMap((pause) => {
+    const start_ms = Math.max(pause.start_ms, first_ms);
+    const stop_ms = Math.min(pause.stop_ms, Math.max(heard_ms, listened_ms));
+    return start_ms < stop_ms ? [{ start_ms, stop_ms, ...paused }] : [];
+  });
+}
+
 /** The silence since an item was last heard, where that is too long by now. */
 function tailOf(
-  { heard_ms, listened_ms = heard_ms, driverOutages }: HeardPlacement,
+  { heard_ms, listened_ms = heard_ms, driverOutages, pauses }: HeardPlacement,
   cadence: Cadence,
 ): CoverageInterval[] {
-  const deaf_ms = driverOutages
+  const deaf_ms = [...driverOutages, ...pauses]
     .map(({ start_ms, stop_ms }) => Math.min(stop_ms, listened_ms) - Math.max(start_ms, heard_ms))
     .filter((overlap_ms) => overlap_ms > 0)
     .reduce((sum, overlap_ms) => sum + overlap_ms, 0);
@@ -173,6 +191,7 @@ function withoutHoles(intervals: readonly CoverageInterval[]): CoverageInterval[
 
 type Label = { readonly state: CoverageState; readonly reason: CoverageReason };
 
+const paused: Label = { state: "paused", reason: "recording_paused" };
 const silent: Label = { state: "silent", reason: "device_silent" };
 const driverDown: Label = { state: "not_listening", reason: "driver_down" };
 const gatewayDown: Label = { state: "not_listening", reason: "gateway_down" };

@@ -3,7 +3,9 @@ import type { GapReason } from "../../domain/reading.ts";
 import type { Item } from "../../domain/records/item.ts";
 import type { HomeDeviceCoverage } from "../central/central-store.ts";
 import { objects, reach, rowsOf, rowsOfAll, type Work, withoutNulls } from "../database.ts";
+import { pausesIn } from "../inventory/pausing.ts";
 import { always } from "../inventory/placements.ts";
+import type { Pause } from "../pause.ts";
 import type { CoverageInterval, CoverageRequest } from "../store.ts";
 import { type CoverageFacts, coverageOf, isOverdue, type StartStop } from "./coverage-intervals.ts";
 import { placedStreams } from "./streams.ts";
@@ -51,6 +53,7 @@ export function* coverageIn(homes: readonly number[], during: StartStop): Work<H
       ...[streams, homes, during.start_ms, during.stop_ms],
     ),
   );
+  const pausesOf = pausesByHome(yield* pausesIn(homes));
   const outagesOf = outagesByListener(outages);
   const silencesOf = Map.groupBy(silences, ({ stream }) => stream);
   const gapsOf = Map.groupBy(gaps, ({ stream }) => stream);
@@ -61,6 +64,7 @@ export function* coverageIn(homes: readonly number[], during: StartStop): Work<H
       driverOutages: outagesOf(stay.home, stay.listener),
       gatewayOutages: outagesOf(stay.home, "gateway"),
       gaps: (gapsOf.get(stay.stream) ?? []).map(withoutNulls),
+      pauses: pausesOf(stay.home),
     };
     const all = { before_ms: during.stop_ms, skip: 0, limit: Number.MAX_SAFE_INTEGER };
     const known = coverageOf({ ...kindOf(stay), stays: [facts] }, all).filter(
@@ -110,12 +114,13 @@ function* interruptionsOf({ stream, home, listener }: StayRow): Work<Interruptio
     driverOutages: of(home, listener),
     gatewayOutages: of(home, "gateway"),
     gaps: gaps.map(withoutNulls),
+    pauses: pausesByHome(yield* pausesIn([home]))(home),
   };
 }
 
 type Interruptions = Pick<
   CoverageFacts["stays"][number],
-  "silences" | "driverOutages" | "gatewayOutages" | "gaps"
+  "silences" | "driverOutages" | "gatewayOutages" | "gaps" | "pauses"
 >;
 
 /** An item where it lives now, and what its home has heard of it there. */
@@ -127,12 +132,15 @@ export interface LatestPlacement
 
 /** Keys of the items that have been silent for too long by now, in the home where they live. To be read in one snapshot. */
 export function* overdueItems(stays: readonly LatestPlacement[]): Work<Set<number>> {
-  const silent = stays.filter((stay) => isSilent(stay, []));
+  const silent = stays.filter((stay) => isSilent(stay, [], []));
   const byHome = [...Map.groupBy(silent, ({ home }) => home)];
   const outages = yield* rowsOfAll<Outage[]>(...byHome.map(([home, of]) => outagesSince(home, of)));
   const of = outagesByListener(outages.flat());
+  const paused = pausesByHome(silent.length === 0 ? [] : yield* pausesIn(byHome.map(([home]) => home)));
   return new Set(
-    silent.filter((stay) => isSilent(stay, of(stay.home, stay.listener))).map(({ item }) => item),
+    silent
+      .filter((stay) => isSilent(stay, of(stay.home, stay.listener), paused(stay.home)))
+      .map(({ item }) => item),
   );
 }
 
@@ -147,8 +155,12 @@ function outagesSince(home: number, stays: readonly LatestPlacement[]) {
   );
 }
 
-function isSilent(stay: LatestPlacement, driverOutages: readonly StartStop[]): boolean {
-  const facts = { ...stayOf(stay), driverOutages, silences: [], gatewayOutages: [], gaps: [] };
+function isSilent(
+  stay: LatestPlacement,
+  driverOutages: readonly StartStop[],
+  pauses: readonly StartStop[],
+): boolean {
+  const facts = { ...stayOf(stay), driverOutages, pauses, silences: [], gatewayOutages: [], gaps: [] };
   return isOverdue({ kind: stay.kind, subtype: stay.subtype, stays: [facts] });
 }
 
@@ -187,6 +199,12 @@ function stayOf({ from_ms, before_ms, first_ms, heard_ms, last_ms }: Omit<StayRo
 function kindOf({ record }: StayRow): Pick<CoverageFacts, "kind" | "subtype"> {
   const { typename, subtypename } = JSON.parse(record) as Item;
   return { kind: typename as Kind, subtype: subtypename };
+}
+
+function pausesByHome(pauses: readonly Pause[]): (home: number) => readonly StartStop[] {
+  const by = Map.groupBy(pauses, ({ home }) => home);
+  return (home) =>
+    (by.get(home) ?? []).map(({ from_ms, before_ms }) => ({ start_ms: from_ms, stop_ms: before_ms }));
 }
 
 function outagesByListener(

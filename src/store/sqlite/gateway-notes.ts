@@ -86,8 +86,10 @@ function* noteSilence(
   if (heard_ms - from_ms <= least_ms) return;
   const deaf = yield* firstOf(
     arrays<[number]>(
-      `SELECT coalesce(sum(min(stop_ms, $3) - max(start_ms, $2)), 0) FROM outages
-       WHERE home = 0 AND listener = $1 AND stop_ms > $2 AND start_ms < $3`,
+      `SELECT (SELECT coalesce(sum(min(stop_ms, $3) - max(start_ms, $2)), 0) FROM outages
+         WHERE home = 0 AND listener = $1 AND stop_ms > $2 AND start_ms < $3)
+       + (SELECT coalesce(sum(min(before_ms, $3) - max(from_ms, $2)), 0) FROM pauses
+         WHERE home = 0 AND before_ms > $2 AND from_ms < $3)`,
       ...[listener ?? earlierListener ?? "", from_ms, heard_ms],
     ),
   );

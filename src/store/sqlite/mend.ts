@@ -72,8 +72,8 @@ function build(directory: string, building: string): Salvaged {
   return salvaged;
 }
 
-/** Without these nobody knows whose readings are which, and which were erased. */
-const basis = ["items", "streams", "epochs", "erasures"];
+/** Without these nobody knows whose readings are which, and which times are not kept. */
+const basis = ["items", "streams", "epochs", "erasures", "pauses"];
 
 /** Begins a new epoch after the salvaged ones; false where these are not known: central would be sent everything again, as other readings. */
 function goOn(database: Connection, unknown: string): boolean {

@@ -2,9 +2,10 @@ import type { Item } from "../../domain/records/item.ts";
 import type { BatchDevice } from "../batch.ts";
 import { type Erasure, erasedAt } from "../erasure.ts";
 import { completeItems, type ItemAndStream } from "../inventory/device-items.ts";
-import { erasedIn } from "../inventory/erasing.ts";
 import { normalAddress, toldSince } from "../inventory/item-names.ts";
 import { callAsGiven } from "../inventory/naming.ts";
+import { unkeptIn } from "../inventory/pausing.ts";
+import { pauseOpen_ms, pausePlace } from "../pause.ts";
 import type { Runner } from "./sqlite-database.ts";
 
 /** The streams of a gateway's devices: remembered, because every reading asks. Works inside the caller's transaction. */
@@ -51,8 +52,8 @@ function hasNews(provisional: Item | undefined, device: BatchDevice): boolean {
 
 const known_max = 20_000;
 
-/** The erased times of a gateway's home, remembered, because every reading asks. Works inside the caller's transaction. */
-export class ErasedTimes {
+/** The times of which nothing of a gateway's home is kept, remembered, because every reading asks. Works inside the caller's transaction. */
+export class UnkeptTimes {
   readonly #runner: Runner;
   #known: readonly Erasure[] | undefined;
 
@@ -62,13 +63,19 @@ export class ErasedTimes {
 
   /** All of them. */
   spans(): readonly Erasure[] {
-    this.#known ??= this.#runner.run(erasedIn(0));
+    this.#known ??= this.#runner.run(unkeptIn(0));
     return this.#known;
   }
 
-  /** Whether nothing is kept of a device at a moment. */
-  has(device: BatchDevice, at_ms: number): boolean {
-    return erasedAt(this.spans(), device, at_ms) !== undefined;
+  /** Why nothing is kept of a device at a moment, as `lintel status` names what was dropped; undefined: it is kept. */
+  why(device: BatchDevice, at_ms: number): string | undefined {
+    const span = erasedAt(this.spans(), device, at_ms);
+    return span && (span.place === pausePlace ? pausedName : erasedName);
+  }
+
+  /** Whether there is a pause that nobody has ended: what comes now is of it, whatever time it is. */
+  get isPaused(): boolean {
+    return this.spans().some(({ place, before_ms }) => place === pausePlace && before_ms === pauseOpen_ms);
   }
 
   /** Drops everything: after a rollback, or when another process wrote. */
@@ -77,5 +84,5 @@ export class ErasedTimes {
   }
 }
 
-/** The count of readings that were dropped because of it, as `lintel status` names it. */
-export const erasedName = "of an erased time";
+const erasedName = "of an erased time";
+export const pausedName = "while recording was paused";

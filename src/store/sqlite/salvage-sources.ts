@@ -84,6 +84,7 @@ function digestOf(database: Connection): string {
     "SELECT * FROM streams",
     "SELECT * FROM epochs",
     "SELECT id, place FROM erasures",
+    "SELECT id, before_ms FROM pauses",
     "SELECT * FROM records",
     "SELECT * FROM given_names",
     "SELECT * FROM admitted",

@@ -7,6 +7,7 @@ import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
 import gateway from "./migrations/0003_gateway.sql" with { type: "text" };
 import central from "./migrations/0004_central.sql" with { type: "text" };
 import replacing from "./migrations/0005_replacing.sql" with { type: "text" };
+import pauses from "./migrations/0006_pauses.sql" with { type: "text" };
 
 /** Insert of one reading, by series; parameters in the order of `readingColumns`. */
 export const insertSql = forEverySeries((series) => {
@@ -36,6 +37,7 @@ export const migrations: readonly string[] = [
   gateway,
   central,
   replacing,
+  pauses,
 ];
 
 /** The schema that this program works on. */

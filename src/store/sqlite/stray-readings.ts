@@ -8,7 +8,7 @@ import { decodeBlock, readingAt, type StreamReading } from "../series/block-code
 import { eachReading } from "../series/readings.ts";
 import { readingColumns } from "../series/series-columns.ts";
 import { placesOf } from "../series/streams.ts";
-import { ErasedTimes } from "./remembered-streams.ts";
+import { UnkeptTimes } from "./remembered-streams.ts";
 import { forEveryStoredRow } from "./salvage-sources.ts";
 import { insertSql } from "./schema.ts";
 import { Runner } from "./sqlite-database.ts";
@@ -27,7 +27,7 @@ export function takeStrays({ from, into }: { from: string; into: Database }): nu
 class Strays {
   readonly #target: Database;
   readonly #runner: Runner;
-  readonly #erased: ErasedTimes;
+  readonly #unkept: UnkeptTimes;
   readonly #places: ReadonlyMap<string, StrayPlace>;
   readonly #from_ms: number;
   readonly #rows = new Map<StrayPlace, StreamReading[]>();
@@ -36,7 +36,7 @@ class Strays {
   constructor(target: Database) {
     this.#target = target;
     this.#runner = new Runner(target as ConstructorParameters<typeof Runner>[0]);
-    this.#erased = new ErasedTimes(this.#runner);
+    this.#unkept = new UnkeptTimes(this.#runner);
     this.#places = this.#known();
     const pruned = target.query("SELECT value FROM upload_state WHERE name = 'pruned_before_ms'").values();
     this.#from_ms = Number(pruned[0]?.[0] ?? 0);
@@ -77,7 +77,7 @@ class Strays {
         stamp_ms < stamp_end_ms &&
         seq >= 1 &&
         seq <= seq_max &&
-        !this.#erased.has(device, stamp_ms),
+        this.#unkept.why(device, stamp_ms) === undefined,
     );
     if (wanted.length === 0) return;
     let [first, last] = [stamp_end_ms, 0];

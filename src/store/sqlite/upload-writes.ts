@@ -40,7 +40,7 @@ export class UploadWriting extends StoreWriting {
 
   restoreReadings(given: Batch): void {
     this.transaction(() => {
-      const { batch } = withoutErased(given, this.erased.spans());
+      const { batch } = withoutErased(given, this.unkept.spans());
       const own = this.runner.run(epochs()).at(-1);
       const held_seq = Number(this.readSeq.values()[0]?.[0]);
       if (own === undefined || own.last_seq >= own.first_seq) {
@@ -57,7 +57,7 @@ export class UploadWriting extends StoreWriting {
 
   takeLater(given: Batch): void {
     this.transaction(() => {
-      const { batch } = withoutErased(given, this.erased.spans());
+      const { batch } = withoutErased(given, this.unkept.spans());
       const held_seq = Number(this.readSeq.values()[0]?.[0]);
       if (this.runner.run(epochs()).at(-1)?.epoch !== batch.epoch)
         throw new OperatorError(
@@ -70,7 +70,7 @@ export class UploadWriting extends StoreWriting {
 
   takeBack(given: Batch): number {
     return this.transaction(() => {
-      const { batch } = withoutErased(given, this.erased.spans());
+      const { batch } = withoutErased(given, this.unkept.spans());
       const span = this.runner
         .run(epochs())
         .find(({ epoch, restored }) => epoch === batch.epoch && !restored);

@@ -4,7 +4,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { seriesOf, type Value } from "../../domain/series.ts";
 import type { Work } from "../database.ts";
-import type { Admitted, Appended, Notes, Settling } from "../gateway/gateway-store.ts";
+import type { Admitted, Appended, HeldFact, Notes, Settling } from "../gateway/gateway-store.ts";
 import type { NamedItem, NameGiving, Replacing } from "../inventory/given-names.ts";
 import { homesOnSqlite } from "../inventory/homes.ts";
 import { nameItem, replaceItem } from "../inventory/naming.ts";
@@ -26,7 +26,7 @@ import {
   settleConflict,
 } from "./gateway-notes.ts";
 import { ReadBefore } from "./read-before.ts";
-import { ErasedTimes, erasedName, StreamKeys } from "./remembered-streams.ts";
+import { pausedName, StreamKeys, UnkeptTimes } from "./remembered-streams.ts";
 import { homesByRole } from "./role-and-epoch.ts";
 import { Essentials } from "./salvage-sources.ts";
 import { insertSql } from "./schema.ts";
@@ -46,7 +46,7 @@ export class StoreWriting {
   protected readonly runner: Runner;
   protected readonly additions = new Additions(homesOnSqlite, 0);
   protected readonly streams: StreamKeys;
-  protected readonly erased: ErasedTimes;
+  protected readonly unkept: UnkeptTimes;
   readonly #path: string;
   readonly #essentials: Essentials;
   readonly #readBefore = new ReadBefore();
@@ -66,7 +66,7 @@ export class StoreWriting {
     this.database = database;
     this.runner = new Runner(database);
     this.streams = new StreamKeys(this.runner, home);
-    this.erased = new ErasedTimes(this.runner);
+    this.unkept = new UnkeptTimes(this.runner);
     this.#essentials = new Essentials(database, path);
     this.#inserts = forEverySeries((series) => ({
       fields: Object.keys(seriesOf(series).fields),
@@ -99,14 +99,14 @@ export class StoreWriting {
       }
       if (batch.readings.length > 0) this.writeSeq.run(last_seq);
       this.runner.run(this.additions.settle());
-      this.runner.run(noteTimes(batch));
+      this.runner.run(noteTimes({ ...batch, held: this.#heldUnlessPaused(batch) }));
       for (const span of batch.listening ?? []) this.runner.run(noteListening(span));
       for (const state of batch.states ?? []) {
-        if (this.erased.has(state.device, state.heard_ms)) continue;
+        if (this.unkept.why(state.device, state.heard_ms) !== undefined) continue;
         this.runner.run(noteHeard(this.streams.keyOf(state.device, state.heard_ms, created), state));
       }
       for (const gap of batch.gaps ?? []) {
-        if (this.erased.has(gap.device, gap.from_ms)) continue;
+        if (this.unkept.why(gap.device, gap.from_ms) !== undefined) continue;
         this.runner.run(noteGap(this.streams.keyOf(gap.device, gap.to_ms, created), gap));
       }
       for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
@@ -144,7 +144,7 @@ export class StoreWriting {
   write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Written<Name> {
     const work = () => this.runner.run(workOf(writes, name, given));
     if (name === "erase") named(this.#path, () => requireRoom(this.#path));
-    return name === "erase" || name === "takeErasures" ? this.#takeAway(work) : this.transaction(work);
+    return takingAway.includes(name) ? this.#takeAway(work) : this.transaction(work);
   }
 
   /** See `AdmissionStore`. */
@@ -216,7 +216,7 @@ export class StoreWriting {
       const done = work();
       if (done) beginPurge(this.database);
       this.streams.forget();
-      this.erased.forget();
+      this.unkept.forget();
       return done;
     });
     named(this.#path, () => purge(this.database, this.#path));
@@ -224,9 +224,21 @@ export class StoreWriting {
     return result;
   }
 
+  /** Facts that are to wait for their time: what comes in a pause that is not over is of the pause, but a device with a clock of its own may tell what was before. */
+  #heldUnlessPaused({ held = [] }: CommitBatch): readonly HeldFact[] {
+    if (held.length === 0 || !this.unkept.isPaused) return held;
+    const kept = held.filter(
+      ({ fact }) => "listening" in fact || ("reading" in fact && fact.reading.deviceClock !== undefined),
+    );
+    const readings = held.filter((one) => "reading" in one.fact && !kept.includes(one)).length;
+    if (readings > 0) this.#addDropped.run(pausedName, readings);
+    return kept;
+  }
+
   #insert(reading: Reading, seq: number, created: string[]): void {
-    if (this.erased.has(reading.device, reading.stamp_ms)) {
-      this.#addDropped.run(erasedName, 1);
+    const why = this.unkept.why(reading.device, reading.stamp_ms);
+    if (why !== undefined) {
+      this.#addDropped.run(why, 1);
       return;
     }
     const stream = this.streams.keyOf(reading.device, reading.stamp_ms, created);
@@ -254,7 +266,7 @@ export class StoreWriting {
     } catch (thrown) {
       this.additions.forget();
       this.streams.forget();
-      this.erased.forget();
+      this.unkept.forget();
       // A full disk makes SQLite roll back by itself.
       if (this.database.inTransaction) this.database.run("ROLLBACK");
       throw storeFault(thrown, this.#path);
@@ -266,7 +278,7 @@ export class StoreWriting {
     const version = Number(this.#readVersion.values()[0]?.[0]);
     if (version !== this.#version) {
       this.streams.forget();
-      this.erased.forget();
+      this.unkept.forget();
     }
     this.#version = version;
   }
@@ -305,3 +317,5 @@ const checkpoint_max_ms = 250;
 /** Rows of an index that `optimize` looks at. */
 const analysis_rows_max = 400;
 const writes = writesOf(homesOnSqlite, homesByRole);
+/** After these no byte of what they remove is in the files. */
+const takingAway: readonly WriteName[] = ["erase", "takeErasures", "takePauses"];

@@ -1,4 +1,5 @@
 import { without } from "../../base/time.ts";
+import type { CoverageState } from "../../domain/coverage-record.ts";
 import type { Kind } from "../../domain/kinds.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
 import { cadenceOf } from "../../store/series/coverage-intervals.ts";
@@ -7,10 +8,10 @@ import type { SentBy, Site } from "./site.ts";
 
 /**
  * Why nothing is known of a time: Lintel was not listening (the gateway or its driver was down, the device was not worn, or kept nothing), the device was silent
- * although somebody listened, its readings have times that are in doubt, its readings have not come here yet (the device keeps them until it is read, or its home has not
+ * although somebody listened, the home had paused the recording, its readings have times that are in doubt, its readings have not come here yet (the device keeps them until it is read, or its home has not
  * sent them to central), or the device was not there (it had not been heard yet, or another one had its place).
  */
-export type UncoveredWhy = "not_listening" | "silent" | "doubt" | "away" | "absent";
+export type UncoveredWhy = "not_listening" | "silent" | "paused" | "doubt" | "away" | "absent";
 
 /** A stretch of time, unix milliseconds, of which it is not known that nothing happened. */
 export interface Uncovered {
@@ -51,6 +52,11 @@ export async function uncoveredOf(
   return joined([...before, { from_ms: Math.max(from_ms, replaced_ms), to_ms, why: "absent" }]);
 }
 
+/** Why nothing is known of a time with this state, which is not `covered`. */
+export function whyOf(state: CoverageState): "silent" | "paused" | "not_listening" {
+  return state === "silent" || state === "paused" ? state : "not_listening";
+}
+
 async function coveredUntil(store: CoverageStore, of: Covering): Promise<Uncovered[]> {
   const { item, homes, from_ms, to_ms: end_ms, here_ms = end_ms, read_ms } = of;
   const to_ms = Math.min(end_ms, Math.max(from_ms, here_ms));
@@ -69,7 +75,7 @@ async function coveredUntil(store: CoverageStore, of: Covering): Promise<Uncover
       // A window that was missed is read in the next one, from what the device keeps.
       if (stop_ms <= from_ms || state === "covered" || (read_ms !== undefined && reason === "missed_window"))
         continue;
-      const why = state === "silent" ? "silent" : "not_listening";
+      const why = whyOf(state);
       found.push({ from_ms: Math.max(start_ms, from_ms), to_ms: Math.min(stop_ms, to_ms), why });
       if (state === "gap") known_ms = Math.max(known_ms, Math.min(stop_ms, to_ms));
     }

@@ -15,7 +15,7 @@ import { anyReadings, send } from "../differential.ts";
 
 /**
  * Fills the store of a central with something in each of its tables: readings of all series of three homes, some of them late and of an item that
- * moved, what is known of their devices, records, files, alerts, quotas, tokens and erasures. Answers tokens that see it all.
+ * moved, what is known of their devices, records, files, alerts, quotas, tokens, erasures and pauses. Answers tokens that see it all.
  */
 export async function fillCentral(store: CentralStore, readings = 600): Promise<AccountTokens> {
   const random = seeded(5);
@@ -51,6 +51,8 @@ export async function fillCentral(store: CentralStore, readings = 600): Promise<
   await store.receive(burst.all(), burst.sender);
   await store.setQuotas({ devices: 900, epochs: 199, listeners: 198, readings: 10_000_001, notes: 99_999 });
   await store.erase({ target: { subject: 2 }, id: "0123456789abcdef".repeat(2), at_ms: now_ms });
+  const begun = { id: "fedcba9876543210".repeat(2), at_ms: now_ms, from_ms: now_ms, before_ms: now_ms + 1 };
+  await store.takePauses([{ ...begun, home: 1, own: 1 }]);
   return addTokens(store);
 }
 

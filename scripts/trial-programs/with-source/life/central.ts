@@ -1,6 +1,6 @@
 import type { Log } from "../../../../src/base/log.ts";
 import { receiverOf } from "../../../../src/central/receiver/receiver.ts";
-import { eraseAgain, erasedBefore } from "../../../../src/cli/restore/restoring.ts";
+import { eraseAgain, unkeptBefore } from "../../../../src/cli/restore/restoring.ts";
 import { mintToken } from "../../../../src/domain/token.ts";
 import type { CentralStore } from "../../../../src/store/central/central-store.ts";
 import { databasePath, openForReading } from "../../../../src/store/sqlite/connection.ts";
@@ -128,7 +128,7 @@ export class SimulatedCentral implements Answering {
     const log = this.#log;
     this.crash("kill", 0);
     const restored = disks.make(this.#backup?.directory);
-    const erased = await erasedBefore(this.disk.directory, log);
+    const erased = await unkeptBefore(this.disk.directory, log);
     await eraseAgain(restored.directory, erased, { context: { clock }, log });
     beginEpochIn(
       restored.directory,

@@ -305,6 +305,7 @@ export class SimulatedHome {
       central: await this.#connect(process, signal),
       days: 30,
       erasures: [],
+      pauses: [],
       clock: this.machine.clock(process),
       log,
       random: () => Uint8Array.from({ length: 16 }, () => below(random, 256)),

@@ -131,7 +131,7 @@ export function inkOf(context: CanvasRenderingContext2D, scale: number): Ink {
   const style = getComputedStyle(context.canvas);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const quiet = colour("quiet");
-  const { tile, hatch, dots, dash } = nothingLook;
+  const { tile, hatch, dots, bars, dash } = nothingLook;
   const pattern = (degrees: number, draw: (on: CanvasRenderingContext2D) => void) => {
     const square = document.createElement("canvas");
     square.width = square.height = Math.round(tile * scale);
@@ -160,6 +160,9 @@ export function inkOf(context: CanvasRenderingContext2D, scale: number): Ink {
           on.arc(x, y, dots.radius, 0, 2 * Math.PI);
           on.fill();
         }
+      }),
+      paused: pattern(0, (on) => {
+        for (const left of bars.lefts) on.fillRect(left, 0, bars.width, tile);
       }),
       absent: "transparent",
       away: pattern(0, (on) => on.fillRect(0, (tile - dash.width) / 2, dash.length, dash.width)),

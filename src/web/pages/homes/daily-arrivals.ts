@@ -80,6 +80,8 @@ export function missingOf(
   for (const device of devices) {
     addSpan(known, device, starts);
     for (const interval of device.uncovered) {
+      // Nothing is missing of a time in which the home had paused.
+      if (interval.state === "paused") continue;
       const within = {
         start_ms: Math.max(interval.start_ms, device.start_ms),
         stop_ms: Math.min(interval.stop_ms, device.stop_ms),

@@ -4,14 +4,15 @@ import type { Uncovered, UncoveredWhy } from "../uncovered.ts";
 export const nothingWords: Readonly<Record<UncoveredWhy, string>> = {
   not_listening: "Lintel was not listening",
   silent: "the device was silent",
+  paused: "recording was paused",
   doubt: "the time is uncertain",
   away: "not received yet",
   absent: "the device was not there",
 };
 
-/** Whether something is missing that was to be recorded: nothing is where no device was, and what was recorded with a doubtful time is known, though not to the minute. */
+/** Whether something is missing that was to be recorded: nothing is where no device was or the home had paused, and what was recorded with a doubtful time is known, though not to the minute. */
 export function isMissing({ why }: Uncovered): boolean {
-  return why !== "absent" && why !== "doubt";
+  return why !== "absent" && why !== "paused" && why !== "doubt";
 }
 
 /** When people are in bed, for the shading alone: hours of the clock. */
@@ -30,6 +31,8 @@ export const nothingLook = {
       [4.5, 4.5],
     ],
   },
+  /** Two bars over the whole height of the square. */
+  bars: { lefts: [0.5, 2.5], width: 1 },
   /** A dash in the middle of the square. */
   dash: { length: 3, width: 1.5 },
   /** Opacity of the veil, and which share of it fades at either end. */

@@ -3,12 +3,12 @@ import { night_h, nothingLook, nothingWords } from "./uncovered-look.ts";
 
 /**
  * The kinds of nothing, drawn alike in every plot: where nothing happened the ground is plain, where nobody listened it is hatched, where a device was silent it is
- * dotted, where the time of readings is in doubt it is veiled with blurred edges, what has not been received yet is dashed, and where no device was there is no plot. Each is told from the others by its form, so also without colour and on paper.
+ * dotted, where recording was paused there are bars in pairs, where the time of readings is in doubt it is veiled with blurred edges, what has not been received yet is dashed, and where no device was there is no plot. Each is told from the others by its form, so also without colour and on paper.
  */
 
 /** The definitions that `Nothing` fills with: once in a page, before the first plot. */
 export function Patterns() {
-  const { tile, hatch, dots, dash, veil } = nothingLook;
+  const { tile, hatch, dots, bars, dash, veil } = nothingLook;
   return (
     <svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false">
       <defs>
@@ -24,6 +24,11 @@ export function Patterns() {
         <pattern id="nothing-silent" width={tile} height={tile} patternUnits="userSpaceOnUse">
           {dots.centres.map(([x, y]) => (
             <circle key={x} cx={x} cy={y} r={dots.radius} class="nothing-dot" />
+          ))}
+        </pattern>
+        <pattern id="nothing-paused" width={tile} height={tile} patternUnits="userSpaceOnUse">
+          {bars.lefts.map((x) => (
+            <rect key={x} x={x} width={bars.width} height={tile} class="nothing-line" />
           ))}
         </pattern>
         <pattern id="nothing-away" width={tile} height={tile} patternUnits="userSpaceOnUse">
@@ -93,8 +98,8 @@ interface NothingOf {
 /** One line that says how each kind of nothing is drawn, of those that not every plot has only what this one has; `night`: also how the hours of night are. */
 export function Legend({ spans, night = false }: { spans: readonly Uncovered[]; night?: boolean }) {
   const some = new Set(spans.map(({ why }) => why));
-  const whys = (["not_listening", "silent", "doubt", "away", "absent"] as const).filter(
-    (why) => (why !== "away" && why !== "absent") || some.has(why),
+  const whys = (["not_listening", "silent", "paused", "doubt", "away", "absent"] as const).filter(
+    (why) => !["paused", "away", "absent"].includes(why) || some.has(why),
   );
   return (
     <ul class="legend" aria-label="How nothing is drawn">

@@ -1,6 +1,7 @@
 import { isRecording, seriesWords, severalWords } from "../../../domain/device-words.ts";
 import { type SeriesName, seriesNames } from "../../../domain/series.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
+import { pauseOpen_ms } from "../../../store/pause.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { type AskedHome, askedHome, requireRecord, sees } from "../asked-home.ts";
 import { seriesOfDevice } from "../device/device-request.ts";
@@ -14,6 +15,8 @@ export interface RecordedData extends AskedHome {
   /** Devices that go by one name. */
   readonly groups: readonly DeviceGroup[];
   readonly people: readonly PersonKept[];
+  /** The pause that is under way, unix milliseconds; `until_ms` is null where it lasts until somebody resumes. */
+  readonly paused: { readonly from_ms: number; readonly until_ms: number | null } | null;
   readonly keeping: Keeping;
   readonly keys: KeyCounts;
 }
@@ -50,9 +53,10 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
   // A gateway has one home, also where nobody has told which.
   const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
   if (site.role === "central" && items.length === 0) await requireRecord(asked, home ?? 0);
-  const [people, keys, zone, keeping] = await Promise.all([
+  const [people, keys, paused, zone, keeping] = await Promise.all([
     home === undefined ? [] : peopleOf(asked, home),
     keysOf(site, home, now_ms),
+    pausedAt(site, home, now_ms),
     site.zoneOf(home),
     site.keepingOf?.(home) ?? {},
   ]);
@@ -64,6 +68,7 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
     version: site.version,
     groups: groupsOf(items, await store.givenNames(home)),
     people,
+    paused,
     keeping,
     keys,
     now_ms,
@@ -72,6 +77,21 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
   };
   return { title: "What is recorded", data };
 };
+
+/** The pause of a home that is under way and ends last. */
+async function pausedAt(
+  site: Site,
+  home: number | undefined,
+  now_ms: number,
+): Promise<RecordedData["paused"]> {
+  const of = site.role === "gateway" ? 0 : home;
+  const [pause] = (await site.store.pauses())
+    .filter((one) => one.home === of && one.from_ms <= now_ms && now_ms < one.before_ms)
+    .sort((one, other) => other.before_ms - one.before_ms);
+  if (pause === undefined) return null;
+  const { from_ms, before_ms } = pause;
+  return { from_ms, until_ms: before_ms === pauseOpen_ms ? null : before_ms };
+}
 
 function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): DeviceGroup[] {
   const groups = new Map<

@@ -5,13 +5,22 @@ import type { DeviceGroup, KeyCounts, PersonKept, RecordedData } from "./recorde
 
 /** All recorded data of a home in large type, for its residents and their family. It prints on A4. */
 export function RecordedPage(data: RecordedData & FrameData) {
-  const { groups, people, role, home, zone, keeping, keys, version, ...frame } = data;
+  const { groups, people, paused, role, home, zone, keeping, keys, version, ...frame } = data;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
   const count = groups.reduce((sum, { devices }) => sum + devices.filter(({ away }) => !away).length, 0);
   return (
     <Frame {...frame}>
       <article class="recorded">
         <h1>{answer(count, frame.locale)}</h1>
+        {paused === null ? null : (
+          <p class="paused">
+            <strong>
+              Recording is paused since {momentText(paused.from_ms, times)}
+              {paused.until_ms === null ? "" : `, until ${momentText(paused.until_ms, times)}`}.
+            </strong>{" "}
+            Nothing that the devices say of this time is kept.
+          </p>
+        )}
         {groups.map((group) => (
           <Group key={group.words.name} {...group} times={times} />
         ))}
@@ -34,6 +43,17 @@ export function RecordedPage(data: RecordedData & FrameData) {
         {people.length === 0 ? null : <People people={people} locale={frame.locale} />}
         <Whereabouts role={role} keeping={keeping} keys={keys} times={times} />
         <Lookers keys={keys} locale={frame.locale} />
+        <section>
+          <h2>How to pause it</h2>
+          <p>
+            Ask somebody of the study. While it is paused, the box counts what the devices send and keeps
+            nothing of it. It is never recorded later.
+          </p>
+          <p class="small">
+            For the study’s staff:{" "}
+            <code>{role === "gateway" ? "lintel pause" : `lintel pause --home ${home ?? "NUMBER"}`}</code>
+          </p>
+        </section>
         <section>
           <h2>How to have it erased</h2>
           <p>

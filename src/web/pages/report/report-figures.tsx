@@ -4,7 +4,7 @@ import { isKind } from "../../../domain/kinds.ts";
 import { cadenceOf } from "../../../store/series/coverage-intervals.ts";
 import { Nothing } from "../parts/uncovered-shapes.tsx";
 import { monthDateText, numberText, type Times } from "../time-text.ts";
-import type { Uncovered } from "../uncovered.ts";
+import { type Uncovered, whyOf } from "../uncovered.ts";
 import type { MissingReport } from "./report-measures.ts";
 
 /** A plot over days: a scale at the left, the days below, what is not known behind it all. `children` are drawn in a square of 100 by 100, y downwards. */
@@ -79,8 +79,7 @@ export function uncoveredIn({ known, span, typename }: MissingReport): Uncovered
   if (first.from_ms > span.from_ms)
     found.push({ from_ms: span.from_ms, to_ms: first.from_ms, why: "absent" });
   for (const { from_ms, to_ms, state } of known)
-    if (state !== "covered")
-      found.push({ from_ms, to_ms, why: state === "silent" ? "silent" : "not_listening" });
+    if (state !== "covered") found.push({ from_ms, to_ms, why: whyOf(state) });
   const keeps = isKind(typename) && cadenceOf(typename, undefined).buffered;
   if (keeps && last.to_ms < span.to_ms) found.push({ from_ms: last.to_ms, to_ms: span.to_ms, why: "away" });
   return found;

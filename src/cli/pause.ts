@@ -1,0 +1,142 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { type Clock, clockQuality } from "../base/clock.ts";
+import { OperatorError } from "../base/errors.ts";
+import { GuardedClock } from "../base/guarded-clock.ts";
+import { day_ms, hour_ms } from "../base/time.ts";
+import { type Pause, pauseOpen_ms } from "../store/pause.ts";
+import { storedRole } from "../store/sqlite/role-and-epoch.ts";
+import type { Store } from "../store/store.ts";
+import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
+import { addStoreOptions, type StoreOptions } from "./store-place.ts";
+import { momentText } from "./terminal-text.ts";
+import { withStore } from "./with-store.ts";
+
+/** `lintel pause`: nothing of a home is recorded for a time, or until `lintel resume`. */
+export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel pause": "record nothing until lintel resume",
+      "lintel pause --for 2h": "record nothing for two hours",
+      "lintel pause --home 12 --data /var/lib/lintel-central":
+        "at central: home 12 records nothing from now on",
+    },
+    notes: [
+      "A server may be running on the store. What devices send of this time is counted and not kept, also what they have stored and are read of later.",
+      "A pause that begins at central reaches the box with its next upload: central keeps nothing of that time, and the box removes what it has: docs/consent.md.",
+    ],
+    exits: { 0: "recording is paused", 2: "bad arguments, or the time is not known: nothing changed" },
+  });
+  addPauseOptions(command)
+    .option("--for <duration>", "how long: 30m, 2h or 3d; else until lintel resume", duration_ms)
+    .action((options: PauseOptions & { for?: number }) => pause(options, context));
+}
+
+export interface PauseOptions extends StoreOptions {
+  readonly home?: number;
+}
+
+/** Gives a command the options that name a store and a home, and `--json`. */
+export function addPauseOptions(command: Command): Command {
+  return addStoreOptions(command)
+    .option("--home <number>", "the home, at central", wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option("--json", "print the pause as JSON");
+}
+
+async function pause(options: PauseOptions & { for?: number }, context: CommandContext): Promise<void> {
+  await withPausable(options, context, async ({ store, home, clock }) => {
+    const { unix_ms, quality } = clock.now();
+    const isKnown = quality === clockQuality.synchronised;
+    if (options.for !== undefined) requireKnown(clock);
+    const [under_way] = await pausesUnderWay(store, home, unix_ms);
+    const asked = under_way ?? {
+      id: crypto.getRandomValues(new Uint8Array(16)).toHex(),
+      at_ms: unix_ms,
+      // While nobody knows the time, all since it was last known is of the pause.
+      from_ms: isKnown ? unix_ms : Math.min(unix_ms, await lastKnown_ms(store)),
+      before_ms: options.for === undefined ? pauseOpen_ms : unix_ms + options.for,
+    };
+    const before_ms =
+      options.for === undefined ? asked.before_ms : Math.min(asked.before_ms, unix_ms + options.for);
+    await store.takePauses([{ ...asked, before_ms, home, own: 1 }]);
+    say({ ...asked, before_ms }, under_way !== undefined, options, context);
+  });
+}
+
+function say(
+  { from_ms, before_ms }: Pick<Pause, "from_ms" | "before_ms">,
+  isKnown: boolean,
+  { json, home }: PauseOptions,
+  { terminal }: CommandContext,
+): void {
+  const until_ms = before_ms === pauseOpen_ms ? null : before_ms;
+  if (json) {
+    terminal.printJson({ home: home ?? null, from_ms, until_ms });
+    return;
+  }
+  const until = until_ms === null ? "until lintel resume" : `until ${momentText(until_ms)}`;
+  const since = isKnown ? `, as it has been since ${momentText(from_ms)}` : "";
+  terminal.print(`Recording${home === undefined ? "" : ` of home ${home}`} is paused ${until}${since}.`);
+}
+
+/** A store whose recording may be paused, the home in it as the store has it, and the clock that tells of it. */
+export interface Pausable {
+  readonly store: Store;
+  readonly home: number;
+  readonly clock: Clock;
+}
+
+/** Opens the store that the options name. @throws OperatorError where they name no home at central, or one at a gateway */
+export function withPausable<Result>(
+  options: PauseOptions,
+  context: CommandContext,
+  use: (pausable: Pausable) => Promise<Result>,
+): Promise<Result> {
+  return withStore(options, context, (store, directory) => {
+    const atGateway = directory !== undefined && storedRole(directory) === "gateway";
+    if (atGateway && options.home !== undefined)
+      throw new OperatorError("a gateway has one home, and --home names one", "leave --home out");
+    if (!atGateway && options.home === undefined)
+      throw new OperatorError("central has many homes, and the command names none", "give --home NUMBER");
+    const clock =
+      directory === undefined ? context.clock : new GuardedClock({ clock: context.clock, directory });
+    return use({ store, home: options.home ?? 0, clock });
+  });
+}
+
+/** The pauses of a home that are not over, the one that ends last first. */
+export async function pausesUnderWay(
+  store: Pick<Store, "pauses">,
+  home: number,
+  now_ms: number,
+): Promise<Pause[]> {
+  const all = (await store.pauses()).filter((one) => one.home === home && one.before_ms > now_ms);
+  return all.sort((one, other) => other.before_ms - one.before_ms);
+}
+
+/** @throws OperatorError where nobody knows the time: then nobody knows when a pause ends */
+export function requireKnown(clock: Clock): void {
+  if (clock.now().quality === clockQuality.synchronised) return;
+  const { what = "The time is not known yet.", remedy } = clock.doubt?.() ?? {};
+  throw new OperatorError(
+    `${what.replace(/\.$/, "")}, so that nobody knows when the pause would end`,
+    remedy ?? "run lintel pause without --for, or wait until a time service has set the clock",
+  );
+}
+
+/** When any device was last heard at a time that was known, unix milliseconds. */
+async function lastKnown_ms(store: Pick<Store, "overview">): Promise<number> {
+  const { items } = await store.overview();
+  return Math.max(0, ...items.map(({ heard_ms }) => heard_ms ?? 0));
+}
+
+const units_ms: Readonly<Record<string, number>> = { m: 60_000, h: hour_ms, d: day_ms };
+const pause_max_ms = 366 * day_ms;
+
+function duration_ms(text: string): number {
+  const [, count = "", unit = ""] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
+  const length_ms = Number(count) * (units_ms[unit] ?? 0);
+  if (length_ms > 0 && length_ms <= pause_max_ms) return length_ms;
+  throw new InvalidArgumentError(
+    "It must be minutes, hours or days, such as 30m, 2h or 3d, and a year at most.",
+  );
+}

@@ -1,0 +1,58 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { closed, number, time_ms } from "./exchange.ts";
+
+/** A time in which nothing of a home is recorded, as stores hand it to each other. */
+export const PausedSpan = Type.Object(
+  {
+    /** 32 hex digits. */
+    id: Type.String({ pattern: "^[0-9a-f]{32}$" }),
+    /** When it was asked for. */
+    at_ms: time_ms,
+    /** Unix milliseconds, the end not included. The end is `pauseOpen_ms` as long as nobody has resumed; it never moves up. */
+    from_ms: number,
+    before_ms: number,
+  },
+  closed,
+);
+export type PausedSpan = Static<typeof PausedSpan>;
+
+/** Pauses that a document may hand over. */
+export const PausedSpans = Type.Array(PausedSpan, { maxItems: 10_000 });
+
+/** The end of a pause that nobody has ended. */
+export const pauseOpen_ms = Number.MAX_SAFE_INTEGER;
+
+/** The same as a store keeps it. */
+export interface Pause extends PausedSpan {
+  readonly home: number;
+  /** 1: it was asked for here. 0: it was taken over from another store. */
+  readonly own: number;
+  /** Readings that came of it and were not kept. */
+  readonly refused: number;
+}
+
+/** A pause of a home that is asked for, or one that is known with an end that comes earlier. */
+export interface PauseRequest extends PausedSpan {
+  readonly home: number;
+  readonly own: 0 | 1;
+}
+
+/** The part of a pause that other stores are told. */
+export function pausedSpanOf({ id, at_ms, from_ms, before_ms }: Pause): PausedSpan {
+  return { id, at_ms, from_ms, before_ms };
+}
+
+/** Stands for the `place` of an erased span where times of which nothing is kept are one list. */
+export const pausePlace = -1;
+
+/** Times in which a home has asked that nothing is recorded: see docs/consent.md. */
+export interface Pauses {
+  /** All of them, the oldest first. */
+  pauses(): Promise<readonly Pause[]>;
+
+  /**
+   * Begins pauses, ends those that are known where the end comes earlier, and takes over those of other stores. What was recorded in them already is removed, and its
+   * bytes from the files of a database of its own. Answers how many readings those were.
+   */
+  takePauses(pauses: readonly PauseRequest[]): Promise<number>;
+}

@@ -1,0 +1,81 @@
+import { afterEach, expect, test } from "bun:test";
+import { eventually, Site } from "../../testbed/front-door.ts";
+import { MarkedHomes, marksIn } from "./erasing.ts";
+
+const ending: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const one of ending.splice(0)) await one[Symbol.asyncDispose]();
+});
+
+test("a gateway that is paused hears its sensor and keeps nothing of it, says so to the family, and records again when it is resumed", async () => {
+  const site = new Site();
+  ending.push({ [Symbol.asyncDispose]: () => site.remove() });
+  const stick = await site.simulator("zigbee");
+  site.configure({ sections: stick.section });
+  const gateway = await site.run();
+  const token = await site.token();
+  await site.listening();
+  const { ieee } = (await stick.tell({ do: "add", model: "3041" })) as { ieee: string };
+  const name = `wirelesssensor-${ieee.replaceAll(":", "")}`;
+  const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
+  await pair.line();
+  await stick.tell({ do: "join", ieee });
+  await pair.line();
+  pair.kill("SIGINT");
+  await pair.exited;
+  const events = async () => {
+    const found = await gateway.events(name, token).catch(() => []);
+    return found.map(({ event }) => event);
+  };
+  const status = () => site.answer("status", "--json", "--data", site.data);
+  await stick.tell({ do: "notify", ieee, status: 0x31 });
+  await eventually(async () => ((await events())[0] === 0x31 ? true : undefined), "the first event");
+  expect(await site.answer("pause", "--json", "--data", site.data)).toMatchObject({ until_ms: null });
+  await stick.tell({ do: "notify", ieee, status: 0x32 });
+  await eventually(
+    async () => ((await status()).store.dropped["while recording was paused"] >= 1 ? true : undefined),
+    "the count of what was not kept",
+  );
+  expect(await status()).toMatchObject({ pauses: [{ before_ms: Number.MAX_SAFE_INTEGER }] });
+  const signedIn = await fetch(`${gateway.origin}/sign-in`, {
+    method: "POST",
+    body: new URLSearchParams({ token, next: "/recorded" }),
+    headers: { origin: gateway.origin },
+    redirect: "manual",
+  });
+  const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const page = await fetch(`${gateway.origin}/recorded`, { headers: { cookie, accept: "text/html" } });
+  expect(await page.text()).toContain("Recording is paused since");
+  expect(await site.answer("resume", "--json", "--data", site.data)).toMatchObject({ resumed: true });
+  await stick.tell({ do: "notify", ieee, status: 0x33 });
+  await eventually(async () => ((await events())[0] === 0x33 ? true : undefined), "the event after it");
+  expect((await events()).includes(0x32)).toBe(false);
+  expect(await gateway.stop()).toBe(0);
+});
+
+test("a home that is paused at central is paused at its box with the next upload, and what the box had by then is in neither", async () => {
+  const made = new MarkedHomes();
+  ending.push(made);
+  await made.start();
+  await made.live(12, "EARLY12", 5);
+  await made.upload(12);
+  const paused = await made.run("pause", "--home", "12", "--json", ...made.store);
+  expect(paused).toMatchObject({ home: 12, until_ms: null });
+  const boxStatus = () => made.run("status", "--json", "--data", made.data(12));
+  expect((await boxStatus()).pauses).toEqual([]);
+  // A day later than those before, and a minute: surely in the pause.
+  await made.live(12, "LATE12", 20, day_minutes + 1);
+  expect(marksIn(made.bytesIn("box-12"), "LATE12").LATE12).toBeGreaterThan(0);
+  await made.upload(12);
+  expect((await boxStatus()).pauses).toMatchObject([{ own: 0, from_ms: paused.from_ms }]);
+  for (const bytes of [made.bytesIn("box-12"), made.bytesIn("central"), await made.served()])
+    expect(marksIn(bytes, "LATE12", "EARLY12")).toEqual({ LATE12: 0, EARLY12: expect.any(Number) });
+  expect(marksIn(made.bytesIn("box-12"), "EARLY12").EARLY12).toBeGreaterThan(0);
+  // What ends it at the box ends it at central.
+  expect(await made.run("resume", "--json", "--data", made.data(12))).toMatchObject({ resumed: true });
+  await made.upload(12);
+  expect(await made.run("resume", "--home", "12", "--json", ...made.store)).toMatchObject({ resumed: false });
+  expect(await made.upload(12, "verify")).toMatchObject({ differing_days: 0 });
+});
+
+const day_minutes = 1_440;

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test";
+import { day_ms, hour_ms } from "../../src/base/time.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
+import { pauseOpen_ms } from "../../src/store/pause.ts";
+import { sensor, start_ms } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
+import { all, events, eventsOf, keyOf, numbers } from "./central-sample.ts";
+
+const id = "0123456789abcdef".repeat(2);
+/** The events 11 to 20 lie in it. */
+const paused = { id, at_ms: start_ms, from_ms: start_ms + 10_000, before_ms: start_ms + 20_000 };
+
+type MakeStore = () => Promise<{ store: CentralStore } & AsyncDisposable>;
+
+/** Tests of pauses, at both of central's stores. Events come a second apart. */
+export function pausesAgree(name: string, make: MakeStore): void {
+  describe(name, () => {
+    test("keeps nothing that a home recorded in a pause, whether it came before or comes later, and all else", async () => {
+      await using made = await make();
+      const { store } = made;
+      const here = new SimulatedGateway(12, "here").add(...events(1, 30));
+      const there = new SimulatedGateway(13, "there").add(...events(1, 30, 100));
+      await store.receive(here.batch(1, 15), here.sender);
+      await store.receive(there.all(), there.sender);
+      expect(await kept(store, 12)).toEqual(numbers(15));
+      expect(await store.takePauses([{ ...paused, home: 12, own: 1 }])).toBe(5);
+      expect(await kept(store, 12)).toEqual(numbers(10));
+      const received = await store.receive(here.batch(16, 30), here.sender);
+      expect(received).toEqual({ held_seq: 30, taken: 10, erased: 5 });
+      expect(await kept(store, 12)).toEqual(numbers(30).filter((number) => number > 20 || number <= 10));
+      expect(await kept(store, 13)).toHaveLength(30);
+      const day = Math.floor(start_ms / day_ms);
+      const of = { epoch: here.epoch, through_seq: 30, series: all.series, ...sensor(1), day, after_seq: 0 };
+      expect(await store.repairDay(of, here.day(of), here.sender)).toMatchObject({ added: 0, erased: 10 });
+      expect(await store.pauses()).toEqual([{ ...paused, home: 12, own: 1, refused: 15 }]);
+      // It is no erasure: the home, its devices and its records stay.
+      expect(await store.erasures()).toEqual([]);
+      expect((await store.gateways()).map(({ home }) => home)).toEqual([12, 13]);
+    });
+
+    test("takes pauses over from a report, only of the home that reports them, and the earlier end counts", async () => {
+      await using made = await make();
+      const { store } = made;
+      const here = new SimulatedGateway(12, "here").add(...events(1, 30));
+      const there = new SimulatedGateway(13, "there").add(...events(1, 30));
+      await store.receive(here.batch(1, 5), here.sender);
+      await store.receive(there.batch(1, 5), there.sender);
+      const open = { ...paused, before_ms: pauseOpen_ms };
+      const tell = (gateway: SimulatedGateway, ...pauses: (typeof paused)[]) =>
+        store.noteReport({ ...gateway.report(), pauses }, gateway.sender);
+      const ends = async () => (await store.pauses()).map(({ home, before_ms }) => [home, before_ms]);
+      await tell(here, open);
+      expect(await ends()).toEqual([[12, pauseOpen_ms]]);
+      await tell(there, { ...paused, before_ms: paused.from_ms });
+      expect(await ends()).toEqual([[12, pauseOpen_ms]]);
+      await tell(here, paused);
+      expect(await ends()).toEqual([[12, paused.before_ms]]);
+      await tell(here, open);
+      expect(await ends()).toEqual([[12, paused.before_ms]]);
+      await store.receive(there.batch(6, 30), there.sender);
+      expect(await kept(store, 13)).toHaveLength(30);
+    });
+
+    test("says of the time of a pause that it was paused, and of nobody that he is overdue because of it", async () => {
+      await using made = await make();
+      const { store } = made;
+      const here = new SimulatedGateway(12, "here").add(...events(1, 5));
+      await store.receive(here.all(), here.sender);
+      const end_ms = start_ms + 20 * hour_ms;
+      const state = { device: 0, first_ms: start_ms, heard_ms: start_ms + hour_ms, listener: "zigbee" };
+      const listeners = [{ name: "zigbee", first_ms: start_ms, last_ms: end_ms }];
+      await store.noteReport(here.report({ devices: [sensor(1)], states: [state], listeners }), here.sender);
+      const overdue = async () => (await store.itemOverviews()).map((item) => item.overdue);
+      expect(await overdue()).toEqual([true]);
+      const pause = { ...paused, from_ms: start_ms + 2 * hour_ms, before_ms: pauseOpen_ms };
+      await store.takePauses([{ ...pause, home: 12, own: 1 }]);
+      expect(await overdue()).toEqual([false]);
+      const [named] = await store.itemsIn(12);
+      const item = await keyOf(store, named?.itemname ?? "");
+      const coverage = await store.coverage({ item, before_ms: pauseOpen_ms, skip: 0, limit: 10 });
+      expect(coverage[0]).toMatchObject({
+        ...{ start_ms: pause.from_ms, stop_ms: end_ms },
+        ...{ state: "paused", reason: "recording_paused" },
+      });
+      const [device] = await store.coverageIn([12], { start_ms, stop_ms: end_ms });
+      expect(device?.uncovered[0]).toMatchObject({ state: "paused" });
+      const { before_ms: _, ...begun } = pause;
+      await store.takePauses([{ ...begun, before_ms: start_ms + 3 * hour_ms, home: 12, own: 1 }]);
+      expect(await overdue()).toEqual([true]);
+    });
+  });
+}
+
+/** The events of a home that are kept, the newest first. */
+async function kept(store: CentralStore, home: number): Promise<unknown[]> {
+  const items = await store.itemsIn(home);
+  const found = await Promise.all(
+    items.map(async ({ itemname }) => eventsOf(store, await keyOf(store, itemname))),
+  );
+  return found.flat();
+}
