@@ -71,7 +71,7 @@ function rememberingItems(store: VisibleStore): VisibleStore {
     found.catch(() => items.delete(key));
     return found;
   };
-  return { ...store, item };
+  return Object.assign(Object.create(store) as VisibleStore, { item });
 }
 
 /** The part of a store that one sees: homes with all that was recorded in them, and the records that name nothing else. */
