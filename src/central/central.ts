@@ -21,8 +21,10 @@ import type { Fleet, Site } from "../web/pages/site.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import type { SettingNames } from "../web/server/listening.ts";
 import type { AlertMails } from "./alerts/alert-mails.ts";
+import { centralItself } from "./alerts/outages.ts";
 import { AlertKeeper } from "./fleet/alert-keeper.ts";
 import { FleetReader } from "./fleet/fleet.ts";
+import { needsOfCentral } from "./fleet/needs-of-central.ts";
 import { gatewayClient, Pull } from "./pull/pull.ts";
 import { Pulling } from "./pull/pull-turns.ts";
 import type { AdmissionBounds } from "./receiver/admission-queue.ts";
@@ -62,6 +64,8 @@ export async function startCentral(options: {
   gateways?: GatewayList;
   /** Writes to people about what homes need; absent: nobody is written to. */
   mails?: AlertMails;
+  /** The time since the last backup; absent where the store is no file of its own. */
+  backupAge_ms?: () => number;
   /** How many gateways are taken in at once, and wait. */
   admission?: Partial<AdmissionBounds>;
   /** Quotas of each home; those that are not given are `defaultQuotas`. */
@@ -106,7 +110,10 @@ export async function startCentral(options: {
       connections_max,
     });
     const { mails } = options;
-    const onFleet = mails && ((homes: readonly FleetHome[]) => mails.note(homes));
+    const onFleet = (homes: readonly FleetHome[]) => {
+      const needs = needsOfCentral(options.backupAge_ms?.());
+      mails?.note([...homes, { homeid: centralItself, needs }]);
+    };
     const alerts = new AlertKeeper({ store, clock, log: log.named("alerts"), onFleet });
     alerts.start();
     mails?.start();
@@ -246,9 +253,10 @@ function random(): number {
 }
 
 function metricsOf(
-  { clock, directory, mails }: { clock: Clock; directory?: string; mails?: AlertMails },
+  options: { clock: Clock; directory?: string; mails?: AlertMails; backupAge_ms?: () => number },
   parts: { receiver: Receiver; fleet: FleetReader; server: () => HttpServer },
 ) {
+  const { clock, directory, mails } = options;
   const { server, fleet } = parts;
   const { counts, queue } = parts.receiver;
   const started_ms = clock.now().unix_ms;
@@ -272,6 +280,7 @@ function metricsOf(
         homes,
         disk_free_bytes: directory === undefined ? undefined : await freeBytes(directory),
         mails: mails?.figures(),
+        backup_age_ms: options.backupAge_ms?.(),
       }),
     ];
   });

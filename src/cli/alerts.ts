@@ -5,7 +5,7 @@ import { AlertFiles, type AlertState, type Outage } from "../central/alerts/aler
 import { isOpen } from "../central/alerts/outages.ts";
 import { smtpSender } from "../central/alerts/smtp.ts";
 import { type AlertSettings, defaultAlertFile, readAlertSettings } from "../config/alert-settings.ts";
-import { fleetNeeds } from "../domain/fleet-home.ts";
+import { needRules } from "../domain/fleet-home.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { momentText, printTable, type TableColumns } from "./terminal-text.ts";
 
@@ -81,8 +81,8 @@ async function list(options: AlertOptions, { terminal }: CommandContext): Promis
 
 const outageColumns: TableColumns<Outage> = {
   id: ({ id }) => id,
-  home: ({ home }) => home,
-  need: ({ need }) => fleetNeeds[need].title,
+  home: ({ home }) => home || undefined,
+  need: ({ need }) => needRules[need].title,
   item: ({ item }) => item,
   since: ({ since_ms }) => momentText(since_ms),
   told: ({ told }) => Object.keys(told).join(", ") || undefined,

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { findConfig } from "../config/gateway-config.ts";
+import { noteBackup } from "../store/sqlite/data-directory.ts";
 import { addReadings } from "./backup/add-readings.ts";
 import { eraseInBackup } from "./backup/erase-in-backup.ts";
 import { makeBackup } from "./backup/make-backup.ts";
@@ -47,8 +48,15 @@ async function backup(into: string, options: BackupCommandOptions, context: Comm
     return;
   }
   const data = directoryToCopy(options);
+  // Taken before: what comes while the backup is made is not all in it.
+  const now_ms = context.clock.now().unix_ms;
+  const note = () => {
+    if (!noteBackup(data, now_ms))
+      terminal.say(`${data} may not be written: nobody learns there of this backup.`);
+  };
   if (options.add) {
     const readings = await addReadings({ data, into }, context);
+    note();
     if (options.json) terminal.printJson({ directory: into, added: readings });
     else terminal.say(`${readings.toLocaleString("en")} readings that came since were added to ${into}.`);
     return;
@@ -59,6 +67,7 @@ async function backup(into: string, options: BackupCommandOptions, context: Comm
     const bytes = Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
     const files = Object.keys(manifest.files).length;
     const { epoch, last_seq, made_ms } = manifest;
+    note();
     if (options.json) terminal.printJson({ directory: into, made_ms, epoch, last_seq, files, bytes });
     else {
       terminal.say(

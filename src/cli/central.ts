@@ -18,6 +18,7 @@ import {
 } from "../config/server-access.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
+import { backedUp_ms } from "../store/sqlite/data-directory.ts";
 import { requireListenable, type SettingNames } from "../web/server/listening.ts";
 import { defineMove } from "./central-move.ts";
 import { addHelp, type CommandContext, listenAddress, nameList, wholeNumber } from "./command.ts";
@@ -119,6 +120,9 @@ async function central(options: CentralCommandOptions, context: CommandContext):
         tls: tls && (() => tlsFilesFor(tls, options, { place, clock: guarded ?? clock, log })),
         metrics: options.metrics === true,
         directory,
+        ...(directory === undefined
+          ? {}
+          : { backupAge_ms: () => clock.now().unix_ms - backedUp_ms(directory) }),
         gateways,
         mails: alerts && mailsBy(alerts, { clock, log: log.named("mails") }),
         quotas: options.quota,

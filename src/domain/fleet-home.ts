@@ -169,6 +169,18 @@ export const fleetNeeds = {
 
 export type FleetNeedType = keyof typeof fleetNeeds;
 
+/** Needs of central itself. */
+export const centralNeeds = {
+  backup_old: rule("No backup of central", "digest", "server", { over_h: 1 }),
+} as const satisfies Readonly<Record<string, NeedRule>>;
+
+/** A home or central may need this. */
+export type NeedType = FleetNeedType | keyof typeof centralNeeds;
+export const needRules: Readonly<Record<NeedType, NeedRule>> = { ...fleetNeeds, ...centralNeeds };
+
+/** Central without a backup for so long needs one. */
+export const backup_age_max_h = 8 * 24;
+
 const closed = { additionalProperties: false } as const;
 const text = Type.String({ maxLength: 1_000 });
 const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { day_ms } from "../../src/base/time.ts";
@@ -13,7 +13,7 @@ const site = new Site();
 const file = join(site.directory, "alerts.toml");
 let server: MailServer;
 
-/** A central in which two homes have waited for a box since yesterday, and a file of alerts. */
+/** A central in which two homes have waited for a box since yesterday, whose last backup is old, and a file of alerts. */
 beforeAll(async () => {
   server = await MailServer.start();
   const clock = new SystemClock();
@@ -23,6 +23,9 @@ beforeAll(async () => {
     await store.addToken({ ...token, created_ms: token.created_ms - 2 * day_ms });
   }
   await store.close();
+  await site.answer("backup", join(site.directory, "backup"), "--data", site.data, "--json");
+  const old_s = clock.now().unix_ms / 1000 - 9 * 86_400;
+  utimesSync(join(site.data, "backup-made"), old_s, old_s);
   writeFileSync(
     file,
     `url = "https://central.example"
@@ -52,7 +55,7 @@ test("central mails what homes need, also after it was killed while the server o
   await server.refused();
   killed.process.kill("SIGKILL");
   await killed.process.exited;
-  const central = await site.central("--data", site.data, "--alerts", file, "--metrics");
+  const central = await site.central("--data", site.data, "--alerts", file);
   const [mail] = await server.received(1);
   expect(mail).toMatchObject({ to: "field@example.org", subject: "Lintel: 2 homes need somebody" });
   expect(mail?.text).toContain(
@@ -60,15 +63,17 @@ test("central mails what homes need, also after it was killed while the server o
   );
   expect(mail?.text).toContain("Home 14  https://central.example/homes/14\n  2  Never heard:");
 
-  expect(await alerts("acknowledge", "3")).toMatchObject({
+  expect(await alerts("acknowledge", "4")).toMatchObject({
     code: 2,
-    said: expect.stringContaining("no open alert has the number 3"),
+    said: expect.stringContaining("no open alert has the number 4"),
   });
   expect(await alerts("acknowledge", "1-2", "--by", "anna")).toMatchObject({ code: 0 });
   const { open } = await site.answer("alerts", "list", "--json", "--alerts", file);
   expect(open).toMatchObject([
     { id: 1, home: 13, need: "never_heard", acknowledged: { by: "anna" } },
     { id: 2, home: 14, need: "never_heard", acknowledged: { by: "anna" } },
+    // For the next digest.
+    { id: 3, home: 0, need: "backup_old", told: {} },
   ]);
   expect((await alerts("list")).out).toContain("Never heard");
   await central.stop();

@@ -4,11 +4,10 @@ import type { Log } from "../../base/log.ts";
 import { plainLine } from "../../base/text.ts";
 import { day_ms, hour_ms, localDate } from "../../base/time.ts";
 import type { AlertRecipient, AlertSettings } from "../../config/alert-settings.ts";
-import type { FleetHome } from "../../domain/fleet-home.ts";
 import { AlertFiles, type AlertState, type RecipientState } from "./alert-state.ts";
 import { nextMail } from "./mail-rounds.ts";
 import { mailText } from "./mail-text.ts";
-import { isOpen, noteFleet } from "./outages.ts";
+import { isOpen, type Needy, noteNeeds } from "./outages.ts";
 import type { SendMail } from "./smtp.ts";
 
 /**
@@ -25,7 +24,7 @@ export class AlertMails {
   };
   readonly #files: AlertFiles;
   readonly #state: AlertState;
-  #fleet: readonly FleetHome[] | undefined;
+  #fleet: readonly Needy[] | undefined;
   #cancel = () => {};
   #rounding: Promise<void> = Promise.resolve();
   #said = "";
@@ -60,8 +59,8 @@ export class AlertMails {
     await Promise.race([this.#rounding, new Promise<void>((end) => clock.after(stop_wait_ms, end))]);
   }
 
-  /** The fleet as it is now: looked at at once. */
-  note(fleet: readonly FleetHome[]): void {
+  /** The fleet as it is now, and central itself: looked at at once. */
+  note(fleet: readonly Needy[]): void {
     this.#fleet = fleet;
     void this.round();
   }
@@ -90,7 +89,7 @@ export class AlertMails {
     const { taken, remove } = this.#files.takeAcknowledgements(this.#state);
     const fleet = this.#fleet;
     this.#fleet = undefined;
-    if (fleet !== undefined) noteFleet(this.#state, fleet, now_ms);
+    if (fleet !== undefined) noteNeeds(this.#state, fleet, now_ms);
     const written = settings.recipients.filter((recipient) => this.#write(recipient, now_ms));
     const isChanged = taken > 0 || fleet !== undefined || written.length > 0;
     if (isChanged && this.#keep()) remove();

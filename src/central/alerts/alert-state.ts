@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parseIfWhole, readPlainFile, writeDurably } from "../../base/disk/safe-files.ts";
-import { type FleetNeedType, fleetNeeds } from "../../domain/fleet-home.ts";
+import { type NeedType, needRules } from "../../domain/fleet-home.ts";
 
 const moment_ms = Type.Integer({ minimum: 0 });
 const whole = Type.Integer({ minimum: 0 });
@@ -12,7 +12,7 @@ const whole = Type.Integer({ minimum: 0 });
 const Outage = Type.Object({
   id: whole,
   home: whole,
-  need: Type.Union(Object.keys(fleetNeeds).map((need) => Type.Literal(need as FleetNeedType))),
+  need: Type.Union(Object.keys(needRules).map((need) => Type.Literal(need as NeedType))),
   item: Type.Optional(Type.String()),
   message: Type.String(),
   since_ms: moment_ms,

@@ -1,6 +1,6 @@
 import { hour_ms, localDate, localTime } from "../../base/time.ts";
 import type { AlertRecipient } from "../../config/alert-settings.ts";
-import { fleetNeeds, needLevels } from "../../domain/fleet-home.ts";
+import { needLevels, needRules } from "../../domain/fleet-home.ts";
 import type { AlertState, Outage } from "./alert-state.ts";
 import { isOpen, isRipe } from "./outages.ts";
 
@@ -27,7 +27,7 @@ export function nextMail(
   const mine = state.outages.filter((outage) => isFor(outage, recipient, all));
   const untold = mine.filter((outage) => isRipe(outage, state, now_ms) && outage.told[mail] === undefined);
   const due = untold.filter(({ need, acknowledged }) => {
-    return fleetNeeds[need].level !== "digest" && acknowledged === undefined;
+    return needRules[need].level !== "digest" && acknowledged === undefined;
   });
   const only = (kind: MailContent["kind"], told: readonly Outage[]) => ({ kind, told, over: [], open: [] });
   if (isQuiet(recipient, now_ms)) return undefined;
@@ -48,7 +48,7 @@ export function nextMail(
 
 /** Whether it is the recipient's to deal with. What no recipient of the home has as a duty is for `lead`. */
 function isFor(outage: Outage, recipient: AlertRecipient, all: readonly AlertRecipient[]): boolean {
-  const { duty } = fleetNeeds[outage.need];
+  const { duty } = needRules[outage.need];
   if (!sees(recipient, outage)) return false;
   if (recipient.duties.includes(duty)) return true;
   const isNobodys = !all.some((one) => sees(one, outage) && one.duties.includes(duty));
@@ -61,7 +61,7 @@ function sees({ homes }: AlertRecipient, { home }: Outage): boolean {
 
 function isEscalated(outage: Outage, recipient: AlertRecipient, state: AlertState, now_ms: number): boolean {
   const { need, told, acknowledged } = outage;
-  const { escalate_h } = needLevels[fleetNeeds[need].level];
+  const { escalate_h } = needLevels[needRules[need].level];
   const first_ms = Math.min(...Object.values(told));
   return (
     escalate_h !== undefined &&

@@ -1,6 +1,7 @@
-import { fleetNeeds } from "../../domain/fleet-home.ts";
+import { needRules } from "../../domain/fleet-home.ts";
 import type { Outage } from "./alert-state.ts";
 import type { MailContent } from "./mail-rounds.ts";
+import { centralItself } from "./outages.ts";
 
 /** Subject and text of a mail, in plain text. It has numbers of homes and names of items, and nothing of people. */
 export function mailText(content: MailContent, url: string): { subject: string; text: string } {
@@ -30,7 +31,7 @@ function subjectOf({ kind, told, over, open }: MailContent): string {
       ? `${over.length} over, ${open.length} open`
       : homes.length > 1
         ? `${homes.length} homes need somebody`
-        : `home ${first.home}: ${told.length === 1 ? fleetNeeds[first.need].title : `${told.length} needs`}`;
+        : `${first.home === centralItself ? "central" : `home ${first.home}`}: ${told.length === 1 ? needRules[first.need].title : `${told.length} needs`}`;
   return { new: what, escalated: `not acknowledged: ${what}`, digest: `daily digest: ${what}` }[kind];
 }
 
@@ -42,11 +43,11 @@ function linesOf(outages: readonly Outage[], url: string): string[] {
   const lines = [
     ...shared.map((of) => {
       const homes = homesOf(of);
-      return `${fleetNeeds[(of[0] as Outage).need].title} in ${homes.length} homes: ${namedOf(homes)}. Look for one cause first.\n`;
+      return `${needRules[(of[0] as Outage).need].title} in ${homes.length} homes: ${namedOf(homes)}. Look for one cause first.\n`;
     }),
     ...[...Map.groupBy(single, ({ home }) => home)].map(
       ([home, of]) =>
-        `Home ${home}  ${url}/homes/${home}\n${of.map((outage) => `  ${outage.id}  ${lineOf(outage)}\n`).join("")}`,
+        `${home === centralItself ? "Central itself" : `Home ${home}  ${url}/homes/${home}`}\n${of.map((outage) => `  ${outage.id}  ${lineOf(outage)}\n`).join("")}`,
     ),
   ];
   const more = lines.length - lines_max;
@@ -57,7 +58,7 @@ function linesOf(outages: readonly Outage[], url: string): string[] {
 
 function lineOf({ need, message, acknowledged }: Outage): string {
   const by = acknowledged === undefined ? "" : ` (acknowledged by ${acknowledged.by})`;
-  return `${fleetNeeds[need].title}: ${message}${by}`;
+  return `${needRules[need].title}: ${message}${by}`;
 }
 
 const homesOf = (outages: readonly Outage[]) => [...new Set(outages.map(({ home }) => home))];

@@ -1,14 +1,22 @@
 import { hour_ms } from "../../base/time.ts";
-import { type FleetHome, type FleetNeedType, fleetNeeds } from "../../domain/fleet-home.ts";
+import { type FleetHome, type FleetNeed, type NeedType, needRules } from "../../domain/fleet-home.ts";
 import type { AlertState, Outage } from "./alert-state.ts";
 
+/** A home, or central as `centralItself`. */
+export interface Needy extends Pick<FleetHome, "homeid"> {
+  readonly needs: readonly (Omit<FleetNeed, "type"> & { readonly type: NeedType })[];
+}
+
+/** Stands where homes have their number. */
+export const centralItself = 0;
+
 /**
- * Brings outages up to date with the needs of the fleet. An outage begins with a need, and is over once the need has been gone for `over_h`
+ * Brings outages up to date with the needs of homes and of central. An outage begins with a need, and is over once the need has been gone for `over_h`
  * of its row: what comes and goes is one outage. One that nobody has heard of ends at once.
  */
-export function noteFleet(state: AlertState, fleet: readonly FleetHome[], now_ms: number): void {
+export function noteNeeds(state: AlertState, needy: readonly Needy[], now_ms: number): void {
   const known = new Map(state.outages.filter(isOpen).map((outage) => [keyOf(outage), outage]));
-  for (const { homeid: home, needs } of fleet)
+  for (const { homeid: home, needs } of needy)
     for (const { type: need, message, item } of needs) {
       const key = keyOf({ home, need, item });
       const outage = known.get(key) ?? begun(state, { home, need, item }, now_ms);
@@ -20,7 +28,7 @@ export function noteFleet(state: AlertState, fleet: readonly FleetHome[], now_ms
     }
   for (const outage of known.values()) {
     const { need, seen_ms } = outage;
-    if (seen_ms !== now_ms && now_ms - seen_ms >= fleetNeeds[need].over_h * hour_ms) outage.over_ms = now_ms;
+    if (seen_ms !== now_ms && now_ms - seen_ms >= needRules[need].over_h * hour_ms) outage.over_ms = now_ms;
   }
   state.looked_ms = now_ms;
   state.outages = state.outages.filter((outage) => {
@@ -32,7 +40,7 @@ export function noteFleet(state: AlertState, fleet: readonly FleetHome[], now_ms
 
 function begun(
   state: AlertState,
-  of: { home: number; need: FleetNeedType; item?: string | undefined },
+  of: { home: number; need: NeedType; item?: string | undefined },
   now_ms: number,
 ): Outage | undefined {
   if (state.outages.length >= outages_max) {
@@ -60,7 +68,7 @@ export function isOpen({ over_ms }: Outage): boolean {
 /** Whether it is there now, and has been for `after_h` of its row. */
 export function isRipe(outage: Outage, { looked_ms }: AlertState, now_ms: number): boolean {
   const { need, since_ms, seen_ms } = outage;
-  return isOpen(outage) && seen_ms === looked_ms && now_ms - since_ms >= fleetNeeds[need].after_h * hour_ms;
+  return isOpen(outage) && seen_ms === looked_ms && now_ms - since_ms >= needRules[need].after_h * hour_ms;
 }
 
 /** Outages of a fleet of 5,000 homes in which nearly everything fails. Those beyond are counted, and come once others are over. */

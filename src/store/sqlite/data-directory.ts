@@ -9,6 +9,7 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
@@ -242,3 +243,24 @@ const replacing = "replacing-";
 const placing = "placing";
 const ownName = /^(restoring|placing|replacing-\d+|set-aside-\d+|lost\+found)$/;
 const aside_max = 100;
+
+/** The time of this empty file in a data directory is that of its last backup. */
+export const backupMark = "backup-made";
+
+/** Notes that a backup was made. Where this user may not write there, it answers false. */
+export function noteBackup(directory: string, made_ms: number): boolean {
+  const mark = join(directory, backupMark);
+  try {
+    writeFileSync(mark, "");
+    utimesSync(mark, made_ms / 1000, made_ms / 1000);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** When the last backup of a data directory was made, unix milliseconds; where none was, when its database was. */
+export function backedUp_ms(directory: string): number {
+  const made = statSync(join(directory, backupMark), { throwIfNoEntry: false })?.mtimeMs;
+  return Math.floor(made ?? statSync(databasePath(directory)).birthtimeMs);
+}

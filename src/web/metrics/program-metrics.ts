@@ -173,6 +173,8 @@ export interface CentralFigures {
   readonly homes: readonly FleetHome[];
   /** Free space beside the store, where that is in a directory. */
   readonly disk_free_bytes?: number;
+  /** Since the last backup, where that is known. */
+  readonly backup_age_ms?: number;
   /** Mails about homes, where central writes any: delivered since the start. */
   readonly mails?: {
     readonly open: number;
@@ -207,6 +209,12 @@ export function centralFamilies(figures: CentralFigures): Family[] {
     gauge("lintel_requests_waiting", "Requests of gateways that come or wait for their turn", queue.waiting),
     gauge("lintel_requests_waiting", "Bytes of their bodies", queue.waiting_bytes, "bytes"),
     gauge("lintel_disk_free", "Free space where the data are", figures.disk_free_bytes, "bytes"),
+    gauge(
+      "lintel_backup_age",
+      "How long ago the last backup was made",
+      figures.backup_age_ms === undefined ? undefined : figures.backup_age_ms / 1000,
+      "seconds",
+    ),
     gauge("lintel_alerts_open", "Alerts that are open", figures.mails?.open),
     gauge("lintel_mails_waiting", "Mails that wait for their server", figures.mails?.waiting),
     counter("lintel_mails_delivered", "Mails that their server took", figures.mails?.delivered),

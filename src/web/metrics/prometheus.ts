@@ -1,5 +1,12 @@
 import { disk_low_bytes } from "../../base/disk/disk-fault.ts";
-import { fleetNeeds, type NeedDuty, type NeedLevel, needDuties } from "../../domain/fleet-home.ts";
+import {
+  backup_age_max_h,
+  centralNeeds,
+  fleetNeeds,
+  type NeedDuty,
+  type NeedLevel,
+  needDuties,
+} from "../../domain/fleet-home.ts";
 import { homeFigures, needsMetric } from "./home-figures.ts";
 
 /** An alerting rule of Prometheus. */
@@ -59,6 +66,13 @@ const otherRules: readonly AlertingRule[] = [
     "48h",
     "digest",
     "The gateway of home {{ $labels.home }} has half as much memory again as in the past week",
+  ),
+  serverRule(
+    "LintelBackupOld",
+    `lintel_backup_age_seconds > ${backup_age_max_h * 3_600}`,
+    "1h",
+    centralNeeds.backup_old.level,
+    `{{ $labels.instance }} has no backup of the last ${backup_age_max_h / 24} days`,
   ),
   serverRule(
     "LintelMailsWait",

@@ -3,6 +3,7 @@ import { hour_ms } from "../../../src/base/time.ts";
 import { AlertMails } from "../../../src/central/alerts/alert-mails.ts";
 import { AlertFiles } from "../../../src/central/alerts/alert-state.ts";
 import { smtpSender } from "../../../src/central/alerts/smtp.ts";
+import { needsOfCentral } from "../../../src/central/fleet/needs-of-central.ts";
 import type { AlertRecipient } from "../../../src/config/alert-settings.ts";
 import type { FleetHome, FleetNeed } from "../../../src/domain/fleet-home.ts";
 import { MailServer } from "../../../testbed/mail-server.ts";
@@ -154,6 +155,17 @@ test("what nobody acknowledges goes to lead after two days, and what somebody do
   expect(subjects().slice(2)).toEqual([["lead", "Lintel: not acknowledged: home 4: Upload overdue"]]);
   for (let day = 0; day < 5; day += 1) await after(24, fleet);
   expect(subjects()).toHaveLength(3);
+});
+
+test("a central without a backup says so in the digest of whoever runs it", async () => {
+  const needs = needsOfCentral(9 * 24 * hour_ms);
+  await after(0, [{ homeid: 0, needs }] as unknown as FleetHome[]);
+  await after(23, [{ homeid: 0, needs }] as unknown as FleetHome[]);
+  expect(subjects()).toEqual([["lead", "Lintel: daily digest: central: No backup of central"]]);
+  expect(server.mails[0]?.text).toStartWith(
+    "Central itself\n  1  No backup of central: Central has no backup",
+  );
+  expect([needsOfCentral(7 * 24 * hour_ms), needsOfCentral(undefined)]).toEqual([[], []]);
 });
 
 test("a server that refuses is asked again, and a mail that it took is not sent twice", async () => {

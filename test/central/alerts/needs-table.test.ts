@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { fleetNeeds } from "../../../src/domain/fleet-home.ts";
+import { needRules } from "../../../src/domain/fleet-home.ts";
 
 test("docs/alerts.md has the table of needs as it is", async () => {
   const text = await Bun.file(join(import.meta.dir, "../../../docs/alerts.md")).text();
-  const rows = Object.values(fleetNeeds).map(({ title, level, duty, after_h, over_h }) => {
+  const rows = Object.values(needRules).map(({ title, level, duty, after_h, over_h }) => {
     return `| ${title} | ${level} | ${duty} | ${after_h === 0 ? "at once" : `${after_h} h`} | ${over_h} h |`;
   });
   const [, table = ""] = text.split(
