@@ -6,6 +6,7 @@ import type { DoseStatus } from "../../../src/domain/derived/doses.ts";
 import { Answer } from "../../../src/web/pages/home/home-answer.tsx";
 import type { DeviceRow } from "../../../src/web/pages/home/home-devices.ts";
 import { needsOf } from "../../../src/web/pages/home/home-needs.ts";
+import type { PausedNow } from "../../../src/web/pages/parts/paused-text.ts";
 import type { Trouble } from "../../../src/web/pages/site.ts";
 
 /** A Friday, 07:00. */
@@ -40,15 +41,30 @@ function box(...states: DoseStatus[]): DeviceRow {
   return { ...sensor, kind: "pillboxes", title: "Pill box", latest: { type: "doses", at_ms: now_ms, doses } };
 }
 
-function answer(devices: readonly DeviceRow[], troubles: readonly Trouble[] = []): string {
+function answer(
+  devices: readonly DeviceRow[],
+  troubles: readonly Trouble[] = [],
+  paused: PausedNow | null = null,
+): string {
   const needs = needsOf(troubles, devices, days);
-  return renderToString(h(Answer, { needs, devices, isWhole: true, times })).replace(/<[^>]*>/g, "");
+  return renderToString(h(Answer, { paused, needs, devices, isWhole: true, times })).replace(/<[^>]*>/g, "");
 }
 
 const taken = box("taken", "taken", "taken", "taken", "taken", "taken", "due");
 
 test("where all is well the first sentence says so", () => {
   expect(answer([sensor, taken])).toBe("All 2 devices were heard in time.");
+});
+
+test("a pause stands before everything else, with its end where it has one", () => {
+  const paused = { from_ms: now_ms - hour_ms, until_ms: now_ms + hour_ms };
+  const heard = "The one device here was heard in time.";
+  expect(answer([sensor], [], paused)).toMatch(
+    new RegExp(`^Recording is paused since [0-9:]+, until [0-9:]+\\. ${heard}$`),
+  );
+  expect(answer([sensor], [], { ...paused, until_ms: null })).toMatch(
+    /^Recording is paused since [0-9:]+\. The/,
+  );
 });
 
 test("the one thing to do stands in the first sentence, behind whether everything was heard", () => {

@@ -1,14 +1,24 @@
 import { Moment } from "../parts/page-frame.tsx";
+import { pausedText } from "../parts/paused-text.ts";
 import { durationText, listText, type Times, weekdayText } from "../time-text.ts";
 import type { HomePageData } from "./home-data.ts";
 import type { DeviceRow } from "./home-devices.ts";
 import type { HomeNeed } from "./home-needs.ts";
 import { conflictText, headOf } from "./home-words.tsx";
 
-type Answered = Pick<HomePageData, "needs" | "devices" | "isWhole"> & { readonly times: Times };
+type Answered = Pick<HomePageData, "paused" | "needs" | "devices" | "isWhole"> & { readonly times: Times };
 
-/** The first sentence of the page: whether all devices were heard, and what to do. */
-export function Answer({ needs, devices: all, isWhole, times }: Answered) {
+/** The first sentences of the page: whether recording is paused, whether all devices were heard, and what to do. */
+export function Answer({ paused, ...of }: Answered) {
+  return (
+    <>
+      {paused === null ? "" : `${pausedText(paused, of.times)} `}
+      <Heard {...of} />
+    </>
+  );
+}
+
+function Heard({ needs, devices: all, isWhole, times }: Omit<Answered, "paused">) {
   const devices = all.filter(({ replaced }) => replaced === null).length;
   if (devices === 0 && !isWhole) return <>Your token shows nothing of this home.</>;
   if (devices === 0 && needs.length === 0) return <>No device has been heard here yet.</>;

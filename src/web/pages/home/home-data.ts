@@ -10,6 +10,8 @@ import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
+import type { PausedNow } from "../parts/paused-text.ts";
+import { pausedAt } from "../paused.ts";
 import { shownConflicts, titleOf } from "../shown-devices.ts";
 import {
   type Asked,
@@ -37,6 +39,8 @@ export interface HomePageData {
   /** Where the page is. */
   readonly path: string;
   readonly window: TimeWindow;
+  /** The pause of the recording that is under way. */
+  readonly paused: PausedNow | null;
   readonly needs: readonly HomeNeed[];
   readonly devices: readonly DeviceRow[];
   readonly walking: readonly WalkingRow[];
@@ -113,6 +117,7 @@ export const showHome: Show<HomePageData> = async (asked) => {
       here_ms: here_ms ?? null,
       path,
       window,
+      paused: await pausedAt(site, home, now_ms),
       needs: needsOf(troubles, devices, days, conflicts),
       devices,
       walking,

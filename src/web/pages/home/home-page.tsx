@@ -10,7 +10,7 @@ import { Axis, Strip } from "./strip.tsx";
 import { type StripSpanName, spans, type TimeWindow } from "./strip-window.ts";
 
 export function HomePage(data: HomePageData & FrameData) {
-  const { zone, path, window, needs, devices, isWhole, maySetUp, locale, now_ms } = data;
+  const { zone, path, window, paused, needs, devices, isWhole, maySetUp, locale, now_ms } = data;
   const times = { locale, zone, now_ms };
   return (
     <Frame {...data}>
@@ -21,7 +21,7 @@ export function HomePage(data: HomePageData & FrameData) {
           <Spans path={path} span={window.span} />
         </div>
         <h1>
-          <Answer needs={needs} devices={devices} isWhole={isWhole} times={times} />
+          <Answer paused={paused} needs={needs} devices={devices} isWhole={isWhole} times={times} />
         </h1>
         {needs.length === 0 ? null : (
           <ul class="home-needs">

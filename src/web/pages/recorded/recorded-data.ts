@@ -1,10 +1,11 @@
 import { isRecording, seriesWords, severalWords } from "../../../domain/device-words.ts";
 import { type SeriesName, seriesNames } from "../../../domain/series.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
-import { pauseOpen_ms } from "../../../store/pause.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { type AskedHome, askedHome, requireRecord, sees } from "../asked-home.ts";
 import { seriesOfDevice } from "../device/device-request.ts";
+import type { PausedNow } from "../parts/paused-text.ts";
+import { pausedAt } from "../paused.ts";
 import { isInUse, titleOf } from "../shown-devices.ts";
 import { type Asked, type Keeping, type Show, type Site, trailTo } from "../site.ts";
 
@@ -15,8 +16,7 @@ export interface RecordedData extends AskedHome {
   /** Devices that go by one name. */
   readonly groups: readonly DeviceGroup[];
   readonly people: readonly PersonKept[];
-  /** The pause that is under way, unix milliseconds; `until_ms` is null where it lasts until somebody resumes. */
-  readonly paused: { readonly from_ms: number; readonly until_ms: number | null } | null;
+  readonly paused: PausedNow | null;
   readonly keeping: Keeping;
   readonly keys: KeyCounts;
 }
@@ -77,21 +77,6 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
   };
   return { title: "What is recorded", data };
 };
-
-/** The pause of a home that is under way and ends last. */
-async function pausedAt(
-  site: Site,
-  home: number | undefined,
-  now_ms: number,
-): Promise<RecordedData["paused"]> {
-  const of = site.role === "gateway" ? 0 : home;
-  const [pause] = (await site.store.pauses())
-    .filter((one) => one.home === of && one.from_ms <= now_ms && now_ms < one.before_ms)
-    .sort((one, other) => other.before_ms - one.before_ms);
-  if (pause === undefined) return null;
-  const { from_ms, before_ms } = pause;
-  return { from_ms, until_ms: before_ms === pauseOpen_ms ? null : before_ms };
-}
 
 function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): DeviceGroup[] {
   const groups = new Map<

@@ -1,4 +1,5 @@
 import { Frame } from "../parts/page-frame.tsx";
+import { pausedText } from "../parts/paused-text.ts";
 import type { FrameData, Keeping } from "../site.ts";
 import { exactText, listText, momentText, numberText, type Times } from "../time-text.ts";
 import type { DeviceGroup, KeyCounts, PersonKept, RecordedData } from "./recorded-data.ts";
@@ -11,14 +12,10 @@ export function RecordedPage(data: RecordedData & FrameData) {
   return (
     <Frame {...frame}>
       <article class="recorded">
-        <h1>{answer(count, frame.locale)}</h1>
+        <h1>{paused === null ? answer(count, frame.locale) : pausedText(paused, times)}</h1>
         {paused === null ? null : (
-          <p class="paused">
-            <strong>
-              Recording is paused since {momentText(paused.from_ms, times)}
-              {paused.until_ms === null ? "" : `, until ${momentText(paused.until_ms, times)}`}.
-            </strong>{" "}
-            Nothing that the devices say of this time is kept.
+          <p>
+            Nothing that the devices say of this time is kept. At other times: {answer(count, frame.locale)}
           </p>
         )}
         {groups.map((group) => (
