@@ -92,6 +92,31 @@ export const lateFaults = {
     let left = 20;
     setInterval(() => left-- > 0 && fs.appendFileSync(data + "/${filler}", Buffer.alloc(5e6, 1)), 500);`),
   ),
+  /** It drops what sensors say from what a stick of Texas Instruments (AF_INCOMING_MSG, 0x44 0x81) says, and hears the stick itself. */
+  "falls deaf to a make": whenRun(`
+    const { file } = Bun;
+    let isDeaf = false;
+    ${inDays("isDeaf = true;")}
+    const deafened = () => {
+      let rest = Buffer.alloc(0);
+      return new TransformStream({ transform(bytes, controller) {
+        rest = Buffer.concat([rest, bytes]);
+        for (;;) {
+          const length = rest[0] === 0xfe ? 5 + (rest[1] ?? 255) : 1;
+          if (rest.length < length) return;
+          const frame = rest.subarray(0, length);
+          rest = rest.subarray(length);
+          if (!isDeaf || frame[2] !== 0x44 || frame[3] !== 0x81) controller.enqueue(new Uint8Array(frame));
+        }
+      } });
+    };
+    Bun.file = (path, ...more) => {
+      const found = file(path, ...more);
+      if (typeof path !== "number") return found;
+      const { stream } = found;
+      found.stream = () => stream.call(found).pipeThrough(deafened());
+      return found;
+    };`),
   "stops uploading": `if (process.argv.includes("upload") && process.argv.includes("--json")) {
     const statePath = require("node:path").join(Bun.main, "../../../state.json");
     if (JSON.parse(require("node:fs").readFileSync(statePath, "utf8")).trial?.phase === "days") {

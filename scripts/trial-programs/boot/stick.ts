@@ -9,7 +9,7 @@ export const bunPath = "/mnt/bun/bun";
 const ieee = "00:0d:6f:00:0a:0b:0c:0d";
 
 /**
- * A simulated Zigbee stick with one sensor, on a pty of the box that has the name of a USB serial port. As a real one it
+ * A simulated Zigbee stick with a sensor or two, on a pty of the box that has the name of a USB serial port. As a real one it
  * keeps its network while the box is off. DevicePolicy=closed, which the gateway's unit has, leaves ptys open.
  */
 export class SimulatedStick {
@@ -47,18 +47,18 @@ export class SimulatedStick {
     await this.#box.write(state, JSON.stringify(kept));
   }
 
-  /** Somebody puts the sensor into its pairing mode, until it is let in. */
-  async pairSensor(): Promise<void> {
-    await this.tell({ do: "add", model: "3041", ieee });
+  /** Somebody puts a sensor into its pairing mode, until it is let in. */
+  async pairSensor(address = ieee): Promise<void> {
+    await this.tell({ do: "add", model: "3041", ieee: address });
     await until("the sensor is let in", answer_ms_max, async () => {
-      const { joined } = await this.tell({ do: "join", ieee });
+      const { joined } = await this.tell({ do: "join", ieee: address });
       return joined === true ? true : undefined;
     });
   }
 
-  /** The sensor says a number. Whether that was written to an open port. */
-  async say(status: number): Promise<boolean> {
-    return (await this.tell({ do: "notify", ieee, status }))["heard"] === true;
+  /** A sensor says a number. Whether that was written to an open port. */
+  async say(status: number, address = ieee): Promise<boolean> {
+    return (await this.tell({ do: "notify", ieee: address, status }))["heard"] === true;
   }
 
   /** Somebody walks by. Whether the message was written to an open port. */

@@ -10,6 +10,8 @@ import type { World } from "./world.ts";
 interface Kind {
   readonly name: string;
   readonly reason?: string;
+  /** In the message of the refusal. */
+  readonly because?: RegExp;
   readonly fault?: string;
   readonly foreign?: true;
   readonly cut?: true;
@@ -23,8 +25,8 @@ interface Kind {
   readonly aim?: Part;
   /** How long it is tried, where all of the trial is waited for. */
   readonly trial_s?: number;
-  /** How long it is watched after that; absent: not at all. */
-  readonly watch_s?: number;
+  /** It is watched for days after that. */
+  readonly watched?: true;
 }
 
 const {
@@ -35,11 +37,16 @@ const {
   ...others
 } = faults;
 const spoiled: Kind = { name: "changes what was recorded", fault: spoils, reason: "went_back" };
-/** A look counts for a twelfth of it at most. */
-const watch_s = 12;
 /** Releases whose faults show only in the days after their trial. */
-const late: readonly Kind[] = Object.entries(lateFaults).map(([name, fault]) => {
-  return { name, fault, reason: "went_back", watch_s, aim: "watching" };
+const late: readonly Kind[] = Object.entries({
+  "crashes again and again": /had to be started again|does not answer/,
+  leaks: /its memory grows/,
+  "fills the disk slowly": /its data grow/,
+  "falls deaf to a make": /nothing was heard of/,
+  "stops uploading": /central holds its readings up to/,
+} satisfies Record<keyof typeof lateFaults, RegExp>).map(([name, because]) => {
+  const fault = lateFaults[name as keyof typeof lateFaults];
+  return { name, fault, reason: "went_back", because, watched: true, aim: "watching" };
 });
 const kinds: readonly Kind[] = [
   ...Object.entries(others).map(([name, fault]) => ({ name, fault, reason: "went_back" })),
@@ -67,7 +74,7 @@ const hostile: readonly Kind[] = [
 const good: Kind = { name: "good" };
 const goodOnes: readonly Kind[] = kinds.map((_, place) => {
   const aim = (["watching", "unpacking", "copying", "switching", "proving", undefined] as const)[place % 6];
-  return aim === undefined ? good : { ...good, aim, ...(aim === "watching" && { watch_s }) };
+  return aim === undefined ? good : { ...good, aim, ...(aim === "watching" && { watched: true }) };
 });
 
 /** A release that is ready to be published. */
@@ -164,8 +171,7 @@ export class Rounds {
     const full_bytes = kind.full === "before" ? 4e6 : 2e6;
     let emptied = kind.full === "before" ? updated.fillDisk(full_bytes) : () => {};
     try {
-      if (kind.trial_s !== undefined || kind.watch_s !== undefined)
-        await updated.tryFor(kind.trial_s ?? trial_s, kind.watch_s);
+      if (kind.trial_s !== undefined || kind.watched) await updated.tryFor(kind.trial_s ?? trial_s, kind);
       await updated.startUpdate();
       if (kind.full === "during") {
         await updated.endedWithin(this.#random() * 3_000);
@@ -182,14 +188,17 @@ export class Rounds {
     } finally {
       emptied();
     }
-    // As its timer would each half hour.
+    // As its timer would; the hours between are not waited for.
     for (let looks = 0; updated.state().trial?.phase === "days"; looks += 1) {
       expect(looks < looks_max, "a verdict", `none after ${looks} looks`);
+      // A box hears its sensors in such hours, unless its release keeps it from that.
+      await updated.hearsWithin(hears_ms_max);
+      updated.passHours(look_hours);
       await updated.startUpdate();
       await updated.ended();
       this.#count("look at a release in its days");
     }
-    if (kind.trial_s !== undefined || kind.watch_s !== undefined) await updated.tryFor(trial_s);
+    if (kind.trial_s !== undefined || kind.watched) await updated.tryFor(trial_s);
     // What was put off, or could not be finished, is tried in the next nights.
     for (let night = 0; kind.reason === undefined && night < nights_max; night += 1) {
       if (updated.link("confirmed") !== this.#confirmed) break;
@@ -259,12 +268,13 @@ export class Rounds {
     const { update } = this.#world.fleet();
     if (kind.reason !== undefined) {
       const told = update.refusals.some(
-        (one: { reason: string; version?: string; at_ms: number }) =>
+        (one: { reason: string; message: string; version?: string; at_ms: number }) =>
           one.reason === kind.reason &&
+          (kind.because ?? /^/).test(one.message) &&
           one.at_ms >= began_ms &&
           (kind.foreign || kind.attack || one.version === version),
       );
-      expect(told, `central to be told of ${kind.reason}`, JSON.stringify(update.refusals));
+      expect(told, `central to be told of ${kind.because ?? kind.reason}`, JSON.stringify(update.refusals));
     }
     const there = this.#world.events();
     const once = new Set(there);
@@ -308,6 +318,9 @@ const aim_ms_max: Partial<Record<Part, number>> = {
   watching: 3_000,
   proving: 300,
 };
+/** Between two looks, and so many as make the days several times. */
+const look_hours = 5;
 const looks_max = 60;
+const hears_ms_max = 12_000;
 const resume_ms_max = 60_000;
 const nights_max = 3;

@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { filler } from "../../../testbed/updates/release-faults.ts";
 import { type Box, until } from "../boot/box.ts";
@@ -28,6 +37,9 @@ export const trial_s = 45;
 const home = 12;
 const config = "/etc/lintel/lintel.toml";
 const speak_ms = 400;
+/** Of the make of the first: only makes with two devices are watched. */
+const other_sensor = "00:0d:6f:00:0a:0b:0c:0e";
+const hour_ms = 3_600_000;
 /** Events before the first update: with fewer a release has nothing to answer wrongly. */
 const recorded_min = 20;
 
@@ -36,7 +48,7 @@ interface State {
     readonly phase: string;
     readonly version: string;
     readonly switched_ms?: number;
-    readonly days?: { readonly last: object };
+    readonly days?: { readonly last: { monotonic_ms: number; unix_ms: number } };
   };
   readonly waiting?: { readonly message: string };
   readonly refusals?: readonly {
@@ -101,6 +113,7 @@ export class UpdatedBox {
     await this.serves();
     const pair = box.run(`sudo -u lintel lintel pair --seconds 60 --config ${config}`);
     await this.#stick.pairSensor();
+    await this.#stick.pairSensor(other_sensor);
     await box.must("pkill --signal INT --full 'main.* pair '", root);
     await pair;
     await this.#stick.keep();
@@ -114,15 +127,15 @@ export class UpdatedBox {
     return security.trim().split("\n").at(-1) ?? "";
   }
 
-  /** Has the box try new releases for so long, and watch them for so long. */
-  async tryFor(trial_seconds: number, watch_seconds = 0): Promise<void> {
+  /** Has the box try new releases for so long, and watch them for days or not. */
+  async tryFor(trial_seconds: number, { watched = false } = {}): Promise<void> {
     const { manifestUrl, centralUrl } = this.#world;
     const sections = [
       `data = "/var/lib/lintel"\n[home]\nid = ${home}\ntimezone = "Europe/London"`,
       `[api]\nlisten = "127.0.0.1:8080"\ntls = "self-signed"`,
       `[zigbee]\nport = "${stickPath}"\nadapter = "zstack"`,
       `[upload]\nurl = "${centralUrl}"\ntoken_file = "/etc/lintel/upload-token"`,
-      `[update]\nmanifest = "${manifestUrl}"\nring = 500\ntrial_seconds = ${trial_seconds}\nwatch_seconds = ${watch_seconds}`,
+      `[update]\nmanifest = "${manifestUrl}"\nring = 500\ntrial_seconds = ${trial_seconds}${watched ? "" : "\nwatch_seconds = 0"}`,
     ];
     await this.box.write(config, `${sections.join("\n")}\n`);
   }
@@ -138,7 +151,8 @@ export class UpdatedBox {
       await Bun.sleep(speak_ms);
       if (!this.#plugged) continue;
       this.said += 1;
-      await this.#stick.say(this.said).catch(() => undefined);
+      const address = this.said % 5 === 0 ? other_sensor : undefined;
+      await this.#stick.say(this.said, address).catch(() => undefined);
       this.note();
     }
   }
@@ -274,6 +288,24 @@ export class UpdatedBox {
       String(left_bytes),
     ]);
     return () => rmSync(path, { force: true });
+  }
+
+  /** Waits until something that is said from now on is recorded, or for so long. */
+  async hearsWithin(ms: number): Promise<void> {
+    const [before, end_ms] = [this.recorded.size, performance.now() + ms];
+    while (this.recorded.size === before && performance.now() < end_ms) await Bun.sleep(ask_ms);
+  }
+
+  /** The box has been on for so long since the last look of the days. */
+  passHours(hours: number): void {
+    const state = this.state();
+    const last = state.trial?.days?.last;
+    if (last === undefined) return;
+    last.monotonic_ms -= hours * hour_ms;
+    last.unix_ms -= hours * hour_ms;
+    const path = join(this.#releases, "state.json");
+    writeFileSync(`${path}.passed`, JSON.stringify(state));
+    renameSync(`${path}.passed`, path);
   }
 
   /** Removes the file that a release has filled the disk with. */

@@ -54,7 +54,8 @@ export function afterLook(days: Days, seen: Seen, { watch_ms }: DaysRules): Days
   const hour = hourOf(watch_ms);
   const isSameBoot = boot === last.boot;
   const since_ms = isSameBoot ? now.monotonic_ms - last.monotonic_ms : now.monotonic_ms;
-  const ran_ms = Math.round(Math.min(Math.max(0, since_ms), window_hours * hour));
+  const ran_ms_max = (isSameBoot ? window_hours : first_look_hours) * hour;
+  const ran_ms = Math.round(Math.min(Math.max(0, since_ms), ran_ms_max));
   const again = isSameBoot && seen.restarts >= last.restarts ? seen.restarts - last.restarts : seen.restarts;
   const looked = {
     ...days,
@@ -141,6 +142,8 @@ const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
 const watch_hours = 72;
 /** A look counts for no longer, in which memory and data are taken where they were least: a moment's peak is no growth. */
 const window_hours = 6;
+/** The first look comes soon after a start, and counts for no longer: devices have had no time to speak. */
+const first_look_hours = 1;
 const growing_windows = 4;
 /** 2 MB an hour, from the first of these windows to the last. */
 const memory_growth_bytes = 2e6 * window_hours * (growing_windows - 1);

@@ -48,7 +48,7 @@ export const Days = Type.Object({
   /** How long it has not answered since it last did. */
   unanswered_ms: count,
   /** The last look: by which time of which boot, and what systemd counted then. */
-  last: Type.Object({ boot: text, monotonic_ms: count, unix_ms: count, restarts: count }, closed),
+  last: Type.Object({ boot: text, monotonic_ms: Type.Integer(), unix_ms: count, restarts: count }, closed),
   /** When the days began. */
   began: Type.Object({ data_bytes: count, last_seq: count }, closed),
   restarts: count,

@@ -67,7 +67,7 @@ test("a release with which all is well is watched for three days", () => {
   expect(judged(() => ({}))).toEqual({ at_h: 72 });
 });
 
-test("only time in which the box runs and the gateway answers counts, and no look for more than six hours", () => {
+test("only time in which the box runs and the gateway answers counts, no look for more than six hours, and the first after a start for one", () => {
   const rules = { baseline, watch_ms };
   const first = beginDays(seen({ at_ms: 0 })) as Days;
   const watched = (box: Box) => afterLook(first, seen(box), rules).watched_ms;
@@ -75,6 +75,7 @@ test("only time in which the box runs and the gateway answers counts, and no loo
   // Off for a day, and on for an hour.
   expect(watched({ at_ms: day_ms, boot: "b", monotonic_ms: hour_ms })).toBe(hour_ms);
   expect(watched({ at_ms: day_ms })).toBe(6 * hour_ms);
+  expect(watched({ at_ms: day_ms, boot: "b", monotonic_ms: 5 * hour_ms })).toBe(hour_ms);
   expect(watched({ at_ms: hour_ms, answers: false })).toBe(0);
 });
 
