@@ -50,6 +50,12 @@ describe("CSV", () => {
     );
   });
 
+  test("has unix seconds rounded down, as the interface serves them", async () => {
+    const columns = [column("stamp", "moment", "")];
+    const file = await written("csv", [[0], [999], [1_999]], "unix", columns);
+    expect(await file.text()).toBe(["stamp", "0", "0", "1", ""].join("\r\n"));
+  });
+
   test("has no text that a spreadsheet computes or a terminal obeys; numbers stay numbers", async () => {
     const given = [
       "=1+1",
