@@ -39,6 +39,8 @@ export interface GatewayStatus extends MachineFacts {
   readonly started_ms: number;
   /** Resident memory of the process. */
   readonly memory_bytes: number;
+  /** Nothing is recorded now, because the home has asked for that. */
+  readonly paused: boolean;
   readonly joining: boolean;
   /** While it is open. */
   readonly opened?: OpenJoining;

@@ -8,6 +8,7 @@ import { version } from "../base/version.ts";
 import type { Config } from "../config/gateway-config.ts";
 import type { GatewayStore } from "../store/gateway/gateway-store.ts";
 import type { UploadStore } from "../store/gateway/upload-store.ts";
+import { isPaused } from "../store/pause.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
 import { checkPages, keepEssentials } from "../store/sqlite/damage-watch.ts";
 import { openGatewayStore, openUploadStore } from "../store/sqlite/open-store.ts";
@@ -362,7 +363,7 @@ async function healthOf(facts: GatewayFacts): Promise<GatewayHealth> {
 async function statusOf(facts: GatewayFacts): Promise<Omit<GatewayStatus, keyof ReturnType<typeof serving>>> {
   const { options, parts, started_ms, memory_bytes } = facts;
   const { store, attached, identities, ingest, joining, admission } = parts;
-  const { config } = options;
+  const { config, clock } = options;
   return {
     version,
     pid: process.pid,
@@ -371,6 +372,7 @@ async function statusOf(facts: GatewayFacts): Promise<Omit<GatewayStatus, keyof 
     started_ms,
     memory_bytes: memory_bytes(),
     ...(await machineFacts(facts)),
+    paused: isPaused(await store.pauses(), clock.now().unix_ms),
     joining: joining.isOpen,
     ...(joining.opened && { opened: joining.opened }),
     busy: attached.flatMap((driver) => driver.busy() ?? []),

@@ -42,6 +42,11 @@ export function pausedSpanOf({ id, at_ms, from_ms, before_ms }: Pause): PausedSp
   return { id, at_ms, from_ms, before_ms };
 }
 
+/** Whether one of some pauses of a home is under way. */
+export function isPaused(pauses: readonly PausedSpan[], now_ms: number): boolean {
+  return pauses.some(({ from_ms, before_ms }) => from_ms <= now_ms && now_ms < before_ms);
+}
+
 /** Stands for the `place` of an erased span where times of which nothing is kept are one list. */
 export const pausePlace = -1;
 

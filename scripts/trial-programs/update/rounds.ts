@@ -321,6 +321,6 @@ const aim_ms_max: Partial<Record<Part, number>> = {
 /** Between two looks, and so many as make the days several times. */
 const look_hours = 5;
 const looks_max = 60;
-const hears_ms_max = 12_000;
+const hears_ms_max = 45_000;
 const resume_ms_max = 60_000;
 const nights_max = 3;

@@ -17,6 +17,8 @@ export interface Seen {
 }
 
 export interface SeenGateway {
+  /** Nothing is recorded. */
+  readonly paused: boolean;
   readonly memory_bytes: number;
   readonly epoch: string;
   readonly last_seq: number;
@@ -63,7 +65,7 @@ export function afterLook(days: Days, seen: Seen, { watch_ms }: DaysRules): Days
     restarts: days.restarts + again,
   };
   if (gateway === undefined) return { ...looked, unanswered_ms: days.unanswered_ms + ran_ms };
-  const { epoch, last_seq, memory_bytes } = gateway;
+  const { epoch, last_seq, memory_bytes, paused } = gateway;
   const watched_ms = days.watched_ms + ran_ms;
   // Where a clock was set back, signs of life change nothing for so long: the store keeps the latest time. No device is missed until then.
   const back_ms = Math.max(0, last.unix_ms + (isSameBoot ? since_ms : 0) - now.unix_ms);
@@ -80,7 +82,8 @@ export function afterLook(days: Days, seen: Seen, { watch_ms }: DaysRules): Days
     heard: days.heard.map(({ name, mark, at_ms }) => {
       const newest = gateway.heard[name] ?? mark;
       const blind_ms = back_ms > clock_step_ms ? watched_ms + Math.round(back_ms) : 0;
-      return { name, mark: newest, at_ms: Math.max(at_ms, blind_ms, newest === mark ? 0 : watched_ms) };
+      const heard_ms = newest === mark && !paused ? 0 : watched_ms;
+      return { name, mark: newest, at_ms: Math.max(at_ms, blind_ms, heard_ms) };
     }),
     noted: isNoteDue
       ? [...days.noted, { at_ms: watched_ms, epoch, seq: last_seq }].slice(-noted_max)

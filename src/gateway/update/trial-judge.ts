@@ -44,6 +44,7 @@ export class Judge {
     const status = await this.#status();
     if (status === undefined) return undefined;
     if (status.joining) return "devices are being let in";
+    if (status.paused) return "recording is paused, so that no device can be heard";
     // What does not listen yet would not be asked of the new release.
     const isYoung = this.#clock.now().unix_ms - status.started_ms < settled_ms;
     const driver = status.drivers.find(
@@ -130,7 +131,8 @@ export class Judge {
     const since_ms = Math.min(switched_ms, this.#clock.now().unix_ms - listened_ms);
     const heard = new Set(status.store.items.filter((item) => (item.heard_ms ?? 0) >= since_ms).map(nameOf));
     const unheard = baseline.heard.filter(
-      ({ items, silence_ms }) => silence_ms <= trial_ms && !items.some((item) => heard.has(item)),
+      ({ items, silence_ms }) =>
+        silence_ms <= trial_ms && !status.paused && !items.some((item) => heard.has(item)),
     );
     // One device may have died in these hours. Of two, one would have spoken.
     const deafTo = unheard.find(({ items, silence_ms }) => items.length > 1 && listened_ms > silence_ms);
@@ -151,6 +153,7 @@ export class Judge {
     const { memory_bytes = Number.NaN, store } = status ?? {};
     const watched = heard.filter((make) => isWatched(make, watch_ms));
     const gateway = {
+      paused: status?.paused === true,
       memory_bytes,
       epoch: store?.epoch ?? "",
       last_seq: store?.last_seq ?? Number.NaN,

@@ -32,12 +32,14 @@ interface Box {
   readonly readings?: number;
   readonly heard?: string;
   readonly answers?: boolean;
+  readonly paused?: boolean;
 }
 
 function seen(box: Box): Seen {
   const { at_ms, boot = "a", monotonic_ms = at_ms, unix_ms = Date.UTC(2026, 10, 1) + at_ms } = box;
   const { restarts = 0, memory = 80e6, data = 1e9, readings = 0, heard = String(at_ms) } = box;
   const gateway: SeenGateway = {
+    paused: box.paused === true,
     memory_bytes: memory,
     epoch: "e",
     last_seq: readings,
@@ -121,6 +123,12 @@ test("a release that is deaf to a make after an hour has to go once its busiest 
   // A single device may have an empty battery; one that is heard once a week is not missed in three days.
   expect(isWatched({ ...make, items: ["one"] }, watch_ms)).toBe(false);
   expect(isWatched({ ...make, silence_ms: 7 * day_ms }, watch_ms)).toBe(false);
+});
+
+test("a home that pauses its recording misses no device", () => {
+  const paused = (at_ms: number) => at_ms > hour_ms && at_ms < day_ms;
+  const at = (at_ms: number) => ({ paused: paused(at_ms), heard: String(paused(at_ms) ? 0 : at_ms) });
+  expect(judged(at)).toEqual({ at_h: 72 });
 });
 
 test("a clock that is set back makes no device look unheard", () => {

@@ -150,6 +150,17 @@ test("the token goes to the gateway that is configured, and to nobody whom the c
   expect(asked).toEqual([]);
 });
 
+test("no release is tried while recording is paused, and none misses a device then", async () => {
+  await join();
+  const before = await baseline(4 * hour_ms);
+  await site.answer("pause", "--json", "--data", site.data);
+  const why = "recording is paused, so that no device can be heard";
+  await eventually(async () => (await judge.busy()) === why || undefined, "the pause");
+  const at = { switched_ms: clock.now().unix_ms, listened_ms: 0, trial_ms: day_ms, token, thoroughly: false };
+  expect(await judge.look(before, at)).toEqual({ missing: [] });
+  expect((await judge.seen(before, 3 * day_ms)).gateway?.paused).toBe(true);
+});
+
 test("no release is tried while a driver may still come to hear its device: the new one would not be asked for it", async () => {
   expect(await judge.busy()).toBeUndefined();
   // As after a power cut, with a stick that is slow to come up.
