@@ -21,6 +21,7 @@ export class MailServer {
   private constructor() {
     this.#server = new SMTPServer({
       authOptional: true,
+      disableReverseLookup: true,
       disabledCommands: ["STARTTLS", "AUTH"],
       onData: (stream, session, done) => {
         const parts: Buffer[] = [];

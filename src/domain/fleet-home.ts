@@ -143,7 +143,7 @@ function rule(
  * home's subjects: add numbers, never change one. They begin above every programme's own numbers.
  */
 export const fleetNeeds = {
-  never_heard: { alerttypeid: 90_015, ...rule("Never heard", "normal", "field", { over_h: 1 }) },
+  never_heard: { alerttypeid: 90_015, ...rule("Never heard", "normal", "field", { over_h: 6 }) },
   upload_overdue: { alerttypeid: 90_001, ...rule("Upload overdue", "normal", "field", { over_h: 6 }) },
   two_gateways: { alerttypeid: 90_002, ...rule("Two gateways", "normal", "server") },
   data_differ: { alerttypeid: 90_003, ...rule("Data differ", "normal", "data") },

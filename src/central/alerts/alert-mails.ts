@@ -5,7 +5,7 @@ import { plainLine } from "../../base/text.ts";
 import { day_ms, hour_ms, localDate } from "../../base/time.ts";
 import type { AlertRecipient, AlertSettings } from "../../config/alert-settings.ts";
 import { AlertFiles, type AlertState, type RecipientState } from "./alert-state.ts";
-import { nextMail } from "./mail-rounds.ts";
+import { isQuiet, nextMail } from "./mail-rounds.ts";
 import { mailText } from "./mail-text.ts";
 import { isOpen, type Needy, noteNeeds } from "./outages.ts";
 import type { SendMail } from "./smtp.ts";
@@ -121,9 +121,11 @@ export class AlertMails {
   }
 
   async #sendAll(now_ms: number): Promise<void> {
-    for (const { mail } of this.#options.settings.recipients) {
+    for (const recipient of this.#options.settings.recipients) {
+      const { mail } = recipient;
       const state = this.#state.recipients[mail];
-      if (state?.waiting === undefined || state.waiting.next_ms > now_ms) continue;
+      if (state?.waiting === undefined || state.waiting.next_ms > now_ms || isQuiet(recipient, now_ms))
+        continue;
       const isAnswered = await this.#send(mail, state);
       this.#keep();
       // The others would wait as long for a server that does not answer.
@@ -156,8 +158,10 @@ export class AlertMails {
     }
   }
 
+  /** Whatever it told is untold: the next mail has it again. */
   #giveUp(to: string, state: RecipientState): void {
     const { subject = "", made_ms = 0, failure = "" } = state.waiting ?? {};
+    for (const { told } of this.#state.outages) if (told[to] === made_ms) delete told[to];
     this.#options.log.error(`a mail to ${to} was given up after 3 days: ${failure}`);
     this.#state.undelivered = [...this.#state.undelivered, { to, subject, made_ms, failure }].slice(
       -undelivered_max,

@@ -18,6 +18,8 @@ const Outage = Type.Object({
   since_ms: moment_ms,
   /** When the need was there last. */
   seen_ms: moment_ms,
+  /** Since when it has lasted long enough for somebody to hear of it. */
+  ripe_ms: Type.Optional(moment_ms),
   /** When whom was written of it, by address. */
   told: Type.Record(Type.String(), moment_ms),
   acknowledged: Type.Optional(Type.Object({ at_ms: moment_ms, by: Type.String() })),
@@ -50,8 +52,6 @@ export type RecipientState = Static<typeof RecipientState>;
 
 const AlertState = Type.Object({
   next_id: whole,
-  /** When the fleet was last looked at. */
-  looked_ms: moment_ms,
   outages: Type.Array(Outage),
   /** Outages that were too many. */
   left_out: whole,
@@ -75,7 +75,7 @@ export class AlertFiles {
   read(): AlertState {
     const found = parseIfWhole(readPlainFile(this.#path, bytes_max));
     if (Value.Check(AlertState, found)) return found;
-    return { next_id: 1, looked_ms: 0, outages: [], left_out: 0, recipients: {}, undelivered: [] };
+    return { next_id: 1, outages: [], left_out: 0, recipients: {}, undelivered: [] };
   }
 
   write(state: AlertState): void {

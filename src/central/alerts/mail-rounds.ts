@@ -25,7 +25,7 @@ export function nextMail(
   const { mail, timezone } = recipient;
   const past = state.recipients[mail] ?? { mailed_ms: 0, digest: "", digest_ms: 0 };
   const mine = state.outages.filter((outage) => isFor(outage, recipient, all));
-  const untold = mine.filter((outage) => isRipe(outage, state, now_ms) && outage.told[mail] === undefined);
+  const untold = mine.filter((outage) => isRipe(outage) && outage.told[mail] === undefined);
   const due = untold.filter(({ need, acknowledged }) => {
     return needRules[need].level !== "digest" && acknowledged === undefined;
   });
@@ -41,7 +41,7 @@ export function nextMail(
   if (now_ms - past.mailed_ms < mail_interval_ms) return undefined;
   if (due.length > 0) return only("new", due);
   const escalated = recipient.duties.includes("lead")
-    ? state.outages.filter((outage) => isEscalated(outage, recipient, state, now_ms))
+    ? state.outages.filter((outage) => isEscalated(outage, recipient, now_ms))
     : [];
   return escalated.length > 0 ? only("escalated", escalated) : undefined;
 }
@@ -59,7 +59,7 @@ function sees({ homes }: AlertRecipient, { home }: Outage): boolean {
   return homes?.includes(home) ?? true;
 }
 
-function isEscalated(outage: Outage, recipient: AlertRecipient, state: AlertState, now_ms: number): boolean {
+function isEscalated(outage: Outage, recipient: AlertRecipient, now_ms: number): boolean {
   const { need, told, acknowledged } = outage;
   const { escalate_h } = needLevels[needRules[need].level];
   const first_ms = Math.min(...Object.values(told));
@@ -68,12 +68,13 @@ function isEscalated(outage: Outage, recipient: AlertRecipient, state: AlertStat
     acknowledged === undefined &&
     told[recipient.mail] === undefined &&
     sees(recipient, outage) &&
-    isRipe(outage, state, now_ms) &&
+    isRipe(outage) &&
     now_ms - first_ms >= escalate_h * hour_ms
   );
 }
 
-function isQuiet({ timezone, quiet: { from, to } }: AlertRecipient, now_ms: number): boolean {
+/** Whether it is a time of day at which no mail comes. */
+export function isQuiet({ timezone, quiet: { from, to } }: AlertRecipient, now_ms: number): boolean {
   const time = localTime(timezone, now_ms);
   return from <= to ? time >= from && time < to : time >= from || time < to;
 }

@@ -12,7 +12,7 @@ export const centralItself = 0;
 
 /**
  * Brings outages up to date with the needs of homes and of central. An outage begins with a need, and is over once the need has been gone for `over_h`
- * of its row: what comes and goes is one outage. One that nobody has heard of ends at once.
+ * of its row: what comes and goes is one outage. Before it has lasted for `after_h` it ends at once.
  */
 export function noteNeeds(state: AlertState, needy: readonly Needy[], now_ms: number): void {
   const known = new Map(state.outages.filter(isOpen).map((outage) => [keyOf(outage), outage]));
@@ -25,15 +25,14 @@ export function noteNeeds(state: AlertState, needy: readonly Needy[], now_ms: nu
       // Of several subjects or devices in one outage the first is named.
       if (outage.seen_ms !== now_ms) outage.message = message;
       outage.seen_ms = now_ms;
+      if (now_ms - outage.since_ms >= needRules[need].after_h * hour_ms) outage.ripe_ms ??= now_ms;
     }
   for (const outage of known.values()) {
     const { need, seen_ms } = outage;
     if (seen_ms !== now_ms && now_ms - seen_ms >= needRules[need].over_h * hour_ms) outage.over_ms = now_ms;
   }
-  state.looked_ms = now_ms;
   state.outages = state.outages.filter((outage) => {
-    const wasTold = Object.keys(outage.told).length > 0;
-    if (!wasTold) return outage.seen_ms === now_ms;
+    if (!isRipe(outage) && isOpen(outage)) return outage.seen_ms === now_ms;
     return outage.over_ms === undefined || now_ms - outage.over_ms < kept_h * hour_ms;
   });
 }
@@ -65,10 +64,9 @@ export function isOpen({ over_ms }: Outage): boolean {
   return over_ms === undefined;
 }
 
-/** Whether it is there now, and has been for `after_h` of its row. */
-export function isRipe(outage: Outage, { looked_ms }: AlertState, now_ms: number): boolean {
-  const { need, since_ms, seen_ms } = outage;
-  return isOpen(outage) && seen_ms === looked_ms && now_ms - since_ms >= needRules[need].after_h * hour_ms;
+/** Whether it is open, and has lasted for `after_h` of its row. */
+export function isRipe(outage: Outage): boolean {
+  return isOpen(outage) && outage.ripe_ms !== undefined;
 }
 
 /** Outages of a fleet of 5,000 homes in which nearly everything fails. Those beyond are counted, and come once others are over. */

@@ -197,7 +197,22 @@ test("a central that is killed loses no mail, and sends what it was sending unde
   expect(server.mails).toHaveLength(1);
 });
 
-test("a mail that no server takes for three days is given up, and listed", async () => {
+test("a mail that was refused waits until quiet hours are over", async () => {
+  clock.advance(9.75 * hour_ms);
+  server.refusals.push(451);
+  await after(0, homes({ 3: [overdue] }));
+  for (let hour = 0; hour < 12; hour += 1) await after(1, homes({ 3: [overdue] }));
+  expect(server.mails).toEqual([]);
+  await after(0.5, homes({ 3: [overdue] }));
+  expect(subjects()).toEqual([["field", "Lintel: home 3: Upload overdue"]]);
+});
+
+test("a need that comes and goes, and is away whenever a digest is made, is told all the same", async () => {
+  for (let hour = 0; hour < 24; hour += 1) await after(1, homes(hour % 2 === 0 ? { 3: [hot] } : { 3: [] }));
+  expect(subjects()).toEqual([["field", "Lintel: daily digest: home 3: Gateway too hot"]]);
+});
+
+test("a mail that no server takes for three days is given up and listed, and the next one has it", async () => {
   const { port } = server;
   await server.stop();
   for (let day = 0; day < 5; day += 1) await after(24, homes({ 3: [overdue] }));
@@ -205,4 +220,7 @@ test("a mail that no server takes for three days is given up, and listed", async
   const { undelivered } = new AlertFiles(directory.path).read();
   expect(undelivered).toMatchObject([{ to: "field@example.org", subject: "Lintel: home 3: Upload overdue" }]);
   server = await MailServer.start(port);
+  await after(2, homes({ 3: [overdue] }));
+  await after(2, homes({ 3: [overdue] }));
+  expect(server.mails[0]?.text).toContain("Upload overdue: The gateway has not uploaded");
 });
