@@ -122,7 +122,11 @@ function faultsOf(trouble: Trouble): string[] {
   return [
     ...(more.length === 0 ? [] : [`${name} was told ${times.length} times`]),
     ...(first.to === `${to[duty]}@example.org` ? [] : [`${name} was told to ${first.to}`]),
-    ...(first.at_ms - trouble.from_ms <= late_h * hour_ms ? [] : [`${name} was told after ${((first.at_ms - trouble.from_ms) / hour_ms).toFixed(1)} h, at ${new Date(first.at_ms).toISOString()}`]),
+    ...(first.at_ms - trouble.from_ms <= late_h * hour_ms
+      ? []
+      : [
+          `${name} was told after ${((first.at_ms - trouble.from_ms) / hour_ms).toFixed(1)} h, at ${new Date(first.at_ms).toISOString()}`,
+        ]),
   ];
 }
 
