@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { freeBytes } from "../base/disk/disk-fault.ts";
-import { messageOf, StoreOutage } from "../base/errors.ts";
+import { messageOf, type StoreOutage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { memoryMeter } from "../base/machine-health.ts";
 import { isTimezone, machineTimezone } from "../base/timezone.ts";
@@ -9,11 +9,9 @@ import type { GatewayList, ListedGateway } from "../config/gateway-list.ts";
 import { certificateIn, type TlsFiles, tokenIn } from "../config/server-access.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
-import type { CentralStore, GatewayRecord } from "../store/central/central-store.ts";
+import type { CentralStore } from "../store/central/central-store.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
-import type { GatewayReport } from "../transfer/protocol.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
-import type { SettingOf } from "../web/api/derived-data.ts";
 import type { HttpClient } from "../web/client/http-client.ts";
 import { centralFamilies, metricsApp, programFamilies } from "../web/metrics/program-metrics.ts";
 import { dashboardApp, warmPages } from "../web/pages/page-routes.ts";
@@ -25,6 +23,7 @@ import { centralItself } from "./alerts/outages.ts";
 import { AlertKeeper } from "./fleet/alert-keeper.ts";
 import { FleetReader } from "./fleet/fleet.ts";
 import { needsOfCentral } from "./fleet/needs-of-central.ts";
+import { gatewayOf, reportOf, settingIn, unlessAway } from "./gateway-reports.ts";
 import { gatewayClient, Pull } from "./pull/pull.ts";
 import { Pulling } from "./pull/pull-turns.ts";
 import type { AdmissionBounds } from "./receiver/admission-queue.ts";
@@ -189,20 +188,6 @@ async function pullingOf(
   return new Pulling({ pulls, every_ms: list?.every_ms ?? 0, clock, log, random });
 }
 
-/** The gateways or homes that are asked for; none where a machine of the store is away. */
-async function unlessAway<Found>(
-  ask: () => Promise<readonly Found[]>,
-  onAway: (outage: StoreOutage) => void = () => {},
-): Promise<readonly Found[]> {
-  try {
-    return await ask();
-  } catch (thrown) {
-    if (!(thrown instanceof StoreOutage) || thrown.part === undefined) throw thrown;
-    onAway(thrown);
-    return [];
-  }
-}
-
 /** The files are read each time, so that another token needs no restart. */
 function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: AbortSignal }): HttpClient {
   const { home, token_file, certificate } = gateway;
@@ -218,24 +203,6 @@ function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: Ab
     stop,
     onRetry: (reason, delay_ms) => log.debug(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
   });
-}
-
-async function gatewayOf(store: CentralStore, home: number | undefined): Promise<GatewayRecord | undefined> {
-  const [gateway] = home === undefined ? [] : await unlessAway(() => store.gateways([home]));
-  return gateway;
-}
-
-/** The last report of the gateway of a home; empty where it never sent one. */
-async function reportOf(store: CentralStore, home: number | undefined): Promise<Partial<GatewayReport>> {
-  return (await gatewayOf(store, home))?.report ?? {};
-}
-
-/** Settings of homes, from the reports of their gateways. */
-function settingIn(store: CentralStore): SettingOf {
-  return async (home) => {
-    const { timezone = "", walking = [] } = await reportOf(store, home);
-    return { timezone: isTimezone(timezone) ? timezone : "UTC", walking };
-  };
 }
 
 /** All homes together, for pages. */

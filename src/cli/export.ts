@@ -20,7 +20,9 @@ import { StoreReadings } from "../export/store-readings.ts";
 import { type Format, fileOf, writeSeries } from "../export/table-file.ts";
 import type { Store } from "../store/store.ts";
 import { Answering } from "../web/api/answering.ts";
+import type { SettingOf } from "../web/api/derived-data.ts";
 import { addHelp, type CommandContext } from "./command.ts";
+import { withSettings } from "./home-settings.ts";
 import {
   type AskedAt,
   addAtOption,
@@ -90,8 +92,10 @@ async function exportAll(
   requireSameKey(asked, pseudonyms);
   const interrupted = "Interrupted: only the files that were finished are there.";
   const done = await interruptible(context, { interrupted }, (stop) =>
-    withStore(options, context, (store) =>
-      writeFrom(store, { ...options, at: asked?.epochs, pseudonyms, stop }, context),
+    withSettings(options, context, (settingOf) =>
+      withStore(options, context, (store) =>
+        writeFrom(store, { ...options, at: asked?.epochs, pseudonyms, stop, settingOf }, context),
+      ),
     ),
   );
   if (done === undefined) return;
@@ -111,14 +115,17 @@ async function exportAll(
 async function writeFrom(
   store: Store,
   options: Omit<ExportOptions, "at"> &
-    Pick<PackageForm, "pseudonyms" | "stop"> & { readonly at: readonly ReadingNumber[] | undefined },
+    Pick<PackageForm, "pseudonyms" | "stop"> & {
+      readonly at: readonly ReadingNumber[] | undefined;
+      readonly settingOf: SettingOf;
+    },
   { terminal, clock }: CommandContext,
 ): Promise<Exported> {
   const { stamp, timezone, series, pseudonyms, stop, at } = options;
   const { format, standard } = formatOf(options);
   const span = spanOf(options);
   const single = standard === undefined ? singleFile({ ...options, format }) : undefined;
-  const answers = new Answering({ store, clock });
+  const answers = new Answering({ store, clock, settingOf: options.settingOf });
   const { epoch, items: overviews } = await store.overview();
   const { all, items } = await inventory(answers, options.items, pseudonyms);
   const counted = overviews.flatMap((item) => item.series);
@@ -153,15 +160,14 @@ async function writeFrom(
   const told = () => packageAt(readings, epochs, items, { series, names: options.items, pseudonyms });
   const written = await writePackage({
     ...{ ...form, answers, readings, items, inventory: all, zones, origin, onStep, onRows },
+    derived: series === undefined && options.items === undefined,
     at: epochs.length === 0 ? undefined : told,
   });
   for (const sentence of written.standard === undefined ? [] : absences(written.standard))
     terminal.say(sentence);
   const asksForAll = [series, options.items, options.since, options.until].every((one) => one === undefined);
-  const rowsOf = Object.entries(written.files).map(
-    ([name, { rows }]) => [fileOf(name, format), rows] as const,
-  );
-  const files = [...rowsOf, ...Object.entries(written.standard?.files ?? {})];
+  const tables = written.contents.tables.map(({ path, rows }) => [path, rows] as const);
+  const files = [...tables, ...Object.entries(written.standard?.files ?? {})];
   return {
     files: files.map(([path, rows]) => ({ file: join(directory, path), rows })),
     package: {

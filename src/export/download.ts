@@ -6,17 +6,20 @@ import { localDate } from "../base/time.ts";
 import { version } from "../base/version.ts";
 import { Provenance, type ReadingNumber } from "../domain/reading.ts";
 import { type Item, ItemType } from "../domain/records/item.ts";
+import { recordPaths } from "../domain/records/record-table.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../domain/series.ts";
 import { TokenScope } from "../domain/token.ts";
 import type { ReadingRow } from "../store/store.ts";
 import type { InterfaceReader } from "./answers.ts";
 import { type SecondsSpan, spanIn } from "./columns.ts";
+import { derivedTables } from "./derived-tables.ts";
 import { HeldAnswers } from "./held-answers.ts";
 import { HeldReadings, type SeriesOfItem } from "./held-readings.ts";
 import { HomeZones } from "./home-zones.ts";
 import { InterfaceClient } from "./interface-client.ts";
 import type { Origin } from "./package/package-contents.ts";
 import {
+  fileWritten,
   type PackageForm,
   type WrittenFile,
   type WrittenPackage,
@@ -35,7 +38,7 @@ import {
   withMissing,
 } from "./package-readings.ts";
 import { fileOf } from "./table-file.ts";
-import { recordLists } from "./tables.ts";
+import { recordLists, tableNamed } from "./tables.ts";
 
 export interface DownloadOptions extends PackageForm {
   readonly url: string;
@@ -120,6 +123,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       readings: held,
       items,
       inventory: all,
+      derived: options.items === undefined && options.series === undefined,
       zones,
       origin: originOf(answers.url, options),
       at:
@@ -224,12 +228,12 @@ async function unlessStanding(
   const content = contentOf(held, file);
   const setting = `written ${name}.${format}`;
   const before = JSON.parse(held.setting(setting) ?? "{}");
-  const isThere = before.content === content && existsSync(fileOf(join(directory, name), format));
+  const isThere =
+    before.content === content && existsSync(fileOf(join(directory, tableNamed(name).file ?? name), format));
   if (isThere && content !== undefined) return { rows: before.rows, written: false };
-  const rows = await write();
-  if (rows === undefined) return undefined;
-  held.keepSetting(setting, JSON.stringify({ content, rows }));
-  return { rows, written: true };
+  const done = await fileWritten(write);
+  if (done !== undefined) held.keepSetting(setting, JSON.stringify({ content, rows: done.rows }));
+  return done;
 }
 
 /** A file of a download, and everything that its content depends on. */
@@ -256,10 +260,13 @@ function contentOf(held: HeldReadings, file: StandingFile): string | undefined {
         return [itemid, itemname, held.progress(of).revision, told];
       }),
     ]);
+  // Measures are made by the rooms and lines of homes too.
+  const isDerived = derivedTables.some((table) => table.name === name);
+  const rooms = isDerived ? known.digest(derivedMarks) : "";
   const list = recordLists.find((one) => one.name === name);
   const path = list?.owner === undefined ? undefined : list.paths[0];
   const digest = known.digest(list === undefined ? "items" : (path ?? ""));
-  if (digest === undefined) return undefined;
+  if (digest === undefined || rooms === undefined) return undefined;
   const own = items.map(({ itemid, itemname, typename, macaddress, currenthomeid }) => [
     ...[itemid, itemname, typename, macaddress, currenthomeid],
   ]);
@@ -268,7 +275,7 @@ function contentOf(held: HeldReadings, file: StandingFile): string | undefined {
   const today = [...new Set(items.map((item) => zones.zoneOf(item)))].map((zone) =>
     localDate(zone, clock.now().unix_ms),
   );
-  return digestOf([version, digest, ...form, zones.text, today, file.span, file.series, epochs, own]);
+  return digestOf([version, digest, rooms, ...form, zones.text, today, file.span, file.series, epochs, own]);
 }
 
 function digestOf(content: readonly unknown[]): string {
@@ -279,6 +286,7 @@ function moment(unix_s: number | undefined, where: string): string {
   return unix_s === undefined ? "" : `${new Date(unix_s * 1000).toISOString()}${where}`;
 }
 
+const derivedMarks = `${recordPaths.homes}{id}/derived`;
 const stateFile = ".lintel-fetch.db";
 /** Series received at once: enough to hide a network's delay, and few beside what a server answers at once. */
 const atOnce_max = 4;

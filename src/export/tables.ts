@@ -15,6 +15,7 @@ import {
   rowOf,
 } from "./columns.ts";
 import { coverageColumns, isRecording, missingnessColumns } from "./coverage-tables.ts";
+import { derivedTables } from "./derived-tables.ts";
 import type { Timezone } from "./home-zones.ts";
 import { type FileForm, fileOf, writeTable } from "./table-file.ts";
 
@@ -201,11 +202,15 @@ const deviceTables = {
   },
 } satisfies Record<(typeof deviceLists)[number], unknown>;
 
-/** A table of a download: a file of that name. */
+/** A table of a download. */
 export interface PackageTable {
   readonly name: string;
+  /** Its file without ending, where that has another name. */
+  readonly file?: string;
   /** Its contents in words. */
   readonly title: string;
+  /** Sentences about its rows. */
+  readonly notes?: string;
   readonly columns: readonly FileColumn[];
 }
 
@@ -234,6 +239,7 @@ const otherTables: readonly PackageTable[] = [
     title: deviceTables[name].title,
     columns: deviceTables[name].columns,
   })),
+  ...derivedTables,
   ...recordLists.map(({ name, schema, title }) => ({ name, title, columns: columnsOfSchema(schema) })),
 ];
 

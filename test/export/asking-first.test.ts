@@ -2,9 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { lineLog } from "../../src/base/log.ts";
 import { type DownloadOptions, download } from "../../src/export/download.ts";
 import { Pseudonyms } from "../../src/export/pseudonyms.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
+import { openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { fill } from "../../testbed/programme.ts";
 import { now_ms, type Serving, serve } from "../../testbed/serving.ts";
@@ -13,6 +15,7 @@ import { downloadOptions } from "./options.ts";
 
 const counted = ["arrivals", "coverage", "itemState", "recordsOf"] as const;
 let asked: Record<(typeof counted)[number], number>;
+let measured = 0;
 let serving: Serving;
 let place: string;
 
@@ -23,7 +26,10 @@ beforeEach(async () => {
         const value = Reflect.get(target, name);
         if (typeof value !== "function") return value;
         return (...given: unknown[]) => {
-          if (counted.includes(name as never)) asked[name as keyof typeof asked] += 1;
+          // A measure of a home asks for the coverage of its items there.
+          const isOfMeasure = name === "coverage" && (given[0] as { homes?: unknown }).homes !== undefined;
+          if (isOfMeasure) measured += 1;
+          else if (counted.includes(name as never)) asked[name as keyof typeof asked] += 1;
           return value.apply(target, given);
         };
       },
@@ -40,13 +46,16 @@ afterEach(async () => {
 /** Downloads into a directory; answers how many readings came. */
 async function fetched(into: string, rest: Partial<DownloadOptions> = {}): Promise<number> {
   asked = { arrivals: 0, coverage: 0, itemState: 0, recordsOf: 0 };
+  measured = 0;
   const of = { url: serving.api.url, token: serving.tokens.read, clock: serving.clock };
   return (await download(downloadOptions({ ...of, directory: join(place, into), ...rest }))).received;
 }
 
 /** The texts of the tables in a directory, by their names. */
 async function tablesOf(directory: string): Promise<Record<string, string>> {
-  const names = (await readdir(join(place, directory))).filter((name) => name.endsWith(".ndjson")).sort();
+  const names = (await readdir(join(place, directory), { recursive: true }))
+    .filter((name) => name.endsWith(".ndjson"))
+    .sort();
   const texts = names.map(async (name) => [name, await Bun.file(join(place, directory, name)).text()]);
   return Object.fromEntries(await Promise.all(texts));
 }
@@ -57,7 +66,14 @@ test("a later run asks nothing where nothing is new, and has the same files", as
   const before = await tablesOf("data");
   expect(await fetched("data")).toBe(0);
   expect(asked).toEqual({ arrivals: 0, coverage: 0, itemState: 0, recordsOf: 0 });
+  expect(measured).toBe(0);
   expect(await tablesOf("data")).toEqual(before);
+  const log = lineLog({ write: () => {}, clock: serving.clock });
+  const naming = await openUploadStore({ directory: serving.directory, clock: serving.clock, log });
+  await naming.nameItem({ address: "000d6f000a03", room: "kitchen", given_ms: now_ms });
+  await naming.close();
+  expect(await fetched("data")).toBe(0);
+  expect(measured).toBeGreaterThan(0);
 });
 
 test("a later run asks for what is new alone, and has the files of one that asks for everything", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { lineLog } from "../../src/base/log.ts";
 import { seriesNames } from "../../src/domain/series.ts";
@@ -63,7 +63,9 @@ function fetchWords(output: string, ...words: string[]): string[] {
 
 /** Every file of a download by name, as its digest or, where it says where it is from and when it was made, as text without that. */
 async function contentsOf(directory: string): Promise<Record<string, string>> {
-  const names = readdirSync(directory).filter((name) => !name.startsWith("."));
+  const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
+    (name) => !name.startsWith(".") && !statSync(join(directory, name)).isDirectory(),
+  );
   const contents = names.toSorted().map(async (name) => {
     const file = Bun.file(join(directory, name));
     const own = ["README.md", "datapackage.json", "ro-crate-metadata.json"].includes(name);
@@ -226,7 +228,8 @@ describe("lintel export", () => {
       expect(other).toEqual(one ?? {});
       const tables = Object.keys(one ?? {}).filter((name) => name.endsWith(`.${format}`));
       const files: { file: string }[] = JSON.parse(told.out).files;
-      expect(files.map(({ file }) => basename(file)).toSorted()).toEqual(tables);
+      const exportedTo = join(site.directory, exported);
+      expect(files.map(({ file }) => relative(exportedTo, file)).toSorted()).toEqual(tables);
     }
     // One series as a file by itself is that of the package, also without identifiers, where items stand in the order of their numbers.
     const alone = ["--series", "wirelesssensor_events", "--format", "ndjson", "--output", "alone.ndjson"];

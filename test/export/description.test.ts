@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { formatNames } from "../../src/export/table-file.ts";
 import { ExportedPackages } from "./exported.ts";
@@ -7,6 +7,10 @@ import { ExportedPackages } from "./exported.ts";
 const exported = new ExportedPackages();
 beforeAll(() => exported.write(), 60_000);
 afterAll(() => exported.remove());
+
+function fileNamed(name: string, format: string): string {
+  return `${name.replace(/^derived_/, "derived/")}.${format}`;
+}
 
 test("every list and every series is in a package", () => {
   for (const format of formatNames)
@@ -19,8 +23,10 @@ describe("the datapackage package of npm", () => {
     for (const { directory } of exported.of(format)) {
       const described = await Package.load(join(directory, "datapackage.json"), { basePath: directory });
       expect([described.valid, described.errors.map(String)]).toEqual([true, []]);
-      const files = readdirSync(directory).filter((name) => name.endsWith(`.${format}`));
-      expect(described.resourceNames.map((name) => `${name}.${format}`).toSorted()).toEqual(files.toSorted());
+      const files = readdirSync(directory, { recursive: true, encoding: "utf8" });
+      expect(described.resourceNames.map((name) => fileNamed(name, format)).toSorted()).toEqual(
+        files.filter((name) => name.endsWith(`.${format}`)).toSorted(),
+      );
     }
   });
 
@@ -45,11 +51,10 @@ describe("the ro-crate package of npm", () => {
       const validator = new Validator();
       validator.parseJSON(await Bun.file(join(directory, "ro-crate-metadata.json")).text());
       await withoutNetwork(() => validator.validate());
-      const there = readdirSync(directory, { withFileTypes: true });
+      const there = readdirSync(directory, { recursive: true, encoding: "utf8" });
+      const files = there.filter((name) => !statSync(join(directory, name)).isDirectory());
       validator.checkFiles(
-        Object.fromEntries(
-          there.map((file) => [file.name, { exists: true, inCrate: false, isDir: file.isDirectory() }]),
-        ),
+        Object.fromEntries(files.map((name) => [name, { exists: true, inCrate: false, isDir: false }])),
       );
       const faults = validator.results.filter(({ status }) => status === "error" || status === "warning");
       expect(faults).toEqual([]);

@@ -86,11 +86,23 @@ export class ExportedPackages {
       },
     }));
     await store.append([...oneOfEach(start_ms), event(sensor(0), start_ms, 1)], { listening, states });
+    // A sensor that is heard each hour of three days, with events on two of them.
+    const steady = "steady";
+    const from_ms = start_ms + 86_400_000;
+    for (let hour = 0; hour <= 72; hour += 1) {
+      const at_ms = from_ms + hour * 3_600_000;
+      const events = [2, 3, 26, 27, 28, 29].includes(hour) ? [event(steadySensor, at_ms, 1)] : [];
+      await store.append(events, {
+        listening: [{ listener: steady, from_ms, to_ms: at_ms }],
+        states: [{ device: steadySensor, heard_ms: at_ms, listener: steady }],
+      });
+    }
     await store.close();
   }
 }
 
 const start_ms = Date.UTC(2026, 10, 1);
+const steadySensor = sensor(6);
 
 /** The files of a directory, as its `datapackage.json` tells them. */
 function tablesIn(directory: string): ExportedTable[] {

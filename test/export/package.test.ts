@@ -108,7 +108,7 @@ test.each(formatNames)("describes itself as it lies there: %s", async (format) =
   const place = join(directory, format);
   const { files } = await fetched(format, { format });
   const described = await Bun.file(join(place, "datapackage.json")).json();
-  const there = (await readdir(place)).filter((name) => name.endsWith(`.${format}`));
+  const there = (await readdir(place, { recursive: true })).filter((name) => name.endsWith(`.${format}`));
   expect(described.resources.map(({ path }: { path: string }) => path).toSorted()).toEqual(there.toSorted());
   const codebook = await Bun.file(join(place, "codebook.md")).text();
   for (const { name, path, bytes, hash, rows, schema } of described.resources) {

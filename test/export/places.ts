@@ -9,6 +9,7 @@ import { mintToken } from "../../src/domain/token.ts";
 import { type Downloaded, type DownloadOptions, download } from "../../src/export/download.ts";
 import { Pseudonyms } from "../../src/export/pseudonyms.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
+import { health_notes_max } from "../../src/store/exchange.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -108,13 +109,21 @@ export class Places implements AsyncDisposable {
     return place;
   }
 
-  /** Has the gateway record readings, and both centrals receive all that they lack. */
-  async record(readings: readonly Reading[]): Promise<void> {
+  /** Has the gateway record readings, hear all devices at some times, and both centrals receive all that they lack. */
+  async record(readings: readonly Reading[], heard: readonly number[] = []): Promise<void> {
+    const listener = "radio";
+    const from_ms = heard[0] ?? 0;
+    for (const to_ms of heard)
+      await this.gateway.append([], {
+        listening: [{ listener, from_ms, to_ms }],
+        states: devices.map((device) => ({ device, heard_ms: to_ms, listener })),
+      });
     for (let at = 0; at < readings.length; at += 5_000)
       await this.gateway.append(readings.slice(at, at + 5_000));
     const upload = await openUploadStore({ directory: join(this.directory, "gateway"), clock, log });
     const { epoch } = this.gateway;
-    for (const central of this.#centrals)
+    const health = await upload.deviceHealthAfter(0, health_notes_max);
+    for (const central of this.#centrals) {
       for (;;) {
         const [held] = await central.held([epoch]);
         const request = { epoch, after_seq: held?.held_seq ?? 0, readings_max: 3_000 };
@@ -122,6 +131,8 @@ export class Places implements AsyncDisposable {
         if (batch === undefined) break;
         await central.receive(batch, { home: 12, at_ms: clock.now().unix_ms });
       }
+      await central.noteReport({ epoch, health, report: {} }, { home: 12, at_ms: clock.now().unix_ms });
+    }
     await upload.close();
   }
 

@@ -24,6 +24,8 @@ function expectAll({ tables }: ExportedPackage, found: Found): void {
 function expectSeen(of: ExportedPackage, found: Found): void {
   expect(of.tables.length).toBeGreaterThan(22);
   for (const table of of.tables) {
+    // NDJSON without a line has no names.
+    if (table.rows === 0 && of.format === "ndjson") continue;
     expect(Object.keys(found[table.name] ?? {})).toEqual(Object.keys(table.fields));
     const seen = Object.entries(table.fields).filter(([field, type]) => canBeSeen(of, table, field, type));
     for (const [field, type] of seen)

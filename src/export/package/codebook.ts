@@ -44,6 +44,7 @@ function rules(stamp: StampForm): string {
     `- **Time.** ${stampTexts[stamp]}`,
     `- **No event is not no data.** A sensor that is silent says nothing by that, unless somebody was listening and the device alive: \`coverage\` has when, and \`${missingnessList}\` adds it up for each item and day. Days with many missing minutes are no quiet days.`,
     "- **Nothing is made up.** Readings are what devices told: no value is interpolated, and no end of a movement is added by a timer. `devices` says of each how its readings are made.",
+    "- **A scale does not know who stands on it.** Weighings of guests are among those of the participant. `derived_weight_daily` leaves them out, and says where nobody can tell.",
     "- **An empty field** is a value that is not there. Some texts of the inventory have the word `null` in its place, as the interface serves them.",
   ].join("\n");
 }
@@ -66,10 +67,10 @@ function bitsText(column: FileColumn): string[] {
   ];
 }
 
-function section({ name, title, path, rows, columns }: WrittenTable, stamp: StampForm): string[] {
+function section({ name, title, notes, path, rows, columns }: WrittenTable, stamp: StampForm): string[] {
   return [
     `## ${name}`,
-    `${title}. \`${path}\`, ${rows.toLocaleString("en")} rows.`,
+    `${title}. \`${path}\`, ${rows.toLocaleString("en")} rows.${notes === undefined ? "" : ` ${notes}`}`,
     tableText(
       ["field", "type", "unit", "meaning"],
       columns.map((column) => [`\`${column.name}\``, typeText(column, stamp), column.unit, column.meaning]),

@@ -16,9 +16,10 @@ export function dataPackage(contents: Contents): object {
     created: new Date(made_ms).toISOString(),
     sources: [{ title: `Lintel ${version}, from ${origin.name}`, ...(origin.url && { path: origin.url }) }],
     ...(made && { lintel: made }),
-    resources: tables.map(({ name, title, path, rows, bytes, sha256, columns }) => ({
+    resources: tables.map(({ name, title, notes, path, rows, bytes, sha256, columns }) => ({
       name,
       title,
+      ...(notes && { description: notes }),
       path,
       profile: tabular ? "tabular-data-resource" : "data-resource",
       format,

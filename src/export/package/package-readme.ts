@@ -6,14 +6,14 @@ import { type Contents, changing, citationOf, lasting, type WrittenTable } from 
 
 /** For whoever finds the directory: its purpose, how it is read, and a first plot. */
 export function readme(contents: Contents): string {
-  const { format, others, origin, made_ms, version, key } = contents;
+  const { tables, format, others, origin, made_ms, version, key } = contents;
   return `# Readings and records of homes
 
 Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. ${key === undefined ? "It names people: keep it as your study says." : "Identifiers are left out, as `codebook.md` says; it is data of people all the same."}
 
 - \`codebook.md\` says what every field means, and what to mind before anything is counted.
 - \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
-- \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.${inStandards(others)}
+${derivedText(tables)}- \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.${inStandards(others)}
 
 ${citing(contents)}## Read it
 
@@ -23,6 +23,14 @@ ${reading[format]}
 - Lintel's packages for R and Python read any format: \`read_package(".")\` has every table with the types that are told.
 
 ${firstPlot(contents)}`;
+}
+
+/** Points at the measures, for those who do not want to count readings; empty where there are none. */
+function derivedText(tables: readonly WrittenTable[]): string {
+  const derived = tables.filter(({ path }) => path.startsWith("derived/"));
+  if (derived.length === 0) return "";
+  return `- \`derived/\` has measures that are counted already, each by its rule: ${derived.map(({ path }) => `\`${path.slice("derived/".length)}\``).join(", ")}. Take doses, nights, visits of rooms and walking speed from there: an empty value is unknown, and never zero. A scale does not know who stands on it: take weights from \`${derived.find(({ path }) => path.includes("weight_daily"))?.path}\`, which leaves out strangers.
+`;
 }
 
 /** How programs come to the types of columns. */
@@ -93,9 +101,10 @@ export function firstPlot(contents: Contents): string {
     timezone === "home"
       ? { r: "readings$localday", python: 'readings["localday"]', sql: "localday" }
       : daysOf(format, stamp);
+  const { kind, title } = seriesOf(series);
   return `## The first plot
 
-${seriesOf(series).title} of each item by day, of the days of which at most an hour is missing.
+${title} of each item by day, of the days of which at most an hour is missing. A day on which somebody listened and nothing came is a day with 0, and stays in: without such days every mean is too high.
 
 R (a script draws into \`Rplots.pdf\`):
 
@@ -104,8 +113,9 @@ readings <- ${r(series)}
 missing <- ${r(missingnessList)}
 readings$day <- as.Date(${day.r})
 counts <- setNames(aggregate(itemid ~ itemname + day, readings, length), c("itemname", "day", "readings"))
-known <- subset(missing, minutes - listened <= 60, select = c(itemname, day, listened))
-merged <- merge(counts, transform(known, day = as.Date(day)), by = c("itemname", "day"))
+known <- subset(missing, typename == "${kind}" & minutes - listened <= 60, select = c(itemname, day))
+merged <- merge(transform(known, day = as.Date(day)), counts, by = c("itemname", "day"), all.x = TRUE)
+merged$readings[is.na(merged$readings)] <- 0
 if (nrow(merged) > 0) boxplot(readings ~ itemname, merged, las = 2, ylab = "readings a day")
 \`\`\`
 
@@ -118,18 +128,23 @@ missing = ${python(missingnessList)}
 readings["day"] = pd.to_datetime(${day.python}).dt.date
 missing["day"] = pd.to_datetime(missing["day"]).dt.date
 counts = readings.groupby(["itemname", "day"]).size().rename("readings").reset_index()
-known = missing.loc[missing["minutes"] - missing["listened"] <= 60, ["itemname", "day", "listened"]]
-merged = counts.merge(known, on=["itemname", "day"]).pivot(index="day", columns="itemname", values="readings")
-if len(merged) > 0: merged.plot(ylabel="readings a day").figure.savefig("first-plot.png")
+is_known = (missing["typename"] == "${kind}") & (missing["minutes"] - missing["listened"] <= 60)
+merged = missing.loc[is_known, ["itemname", "day"]].merge(counts, how="left", on=["itemname", "day"])
+merged["readings"] = merged["readings"].fillna(0)
+by_item = merged.pivot(index="day", columns="itemname", values="readings")
+if len(by_item) > 0: by_item.plot(ylabel="readings a day").figure.savefig("first-plot.png")
 \`\`\`
 
 DuckDB:
 
 \`\`\`sql
-SELECT itemname, ${day.sql} AS day, count(*) AS readings FROM ${sql(series)} GROUP BY ALL ORDER BY ALL;
+SELECT itemname, day, count(stamp) AS readings
+FROM (SELECT itemname, day FROM ${sql(missingnessList)} WHERE typename = '${kind}' AND minutes - listened <= 60)
+LEFT JOIN (SELECT itemname, ${day.sql} AS day, stamp FROM ${sql(series)}) USING (itemname, day)
+GROUP BY ALL ORDER BY ALL;
 \`\`\`
 
-Days are those of ${timezone === "home" ? "each home's time zone, as in `missingness`" : "UTC in these lines; `missingness` has those of each home's time zone, which it names"}.
+Days are those of ${timezone === "home" ? "each home's time zone, as in `missingness`" : "UTC in these lines; `missingness` has those of each home's time zone, which it names. Far from UTC fetch with `--timezone home`, which has both by the same days"}.
 `;
 }
 

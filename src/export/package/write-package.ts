@@ -2,11 +2,13 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { version } from "../../base/version.ts";
+import { derivedNames } from "../../domain/derived/derived-table.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
 import type { InterfaceReader } from "../answers.ts";
 import type { AskedMoments, AskedSpan, ReadingSource } from "../columns.ts";
 import { coverageRows } from "../coverage-tables.ts";
+import { derivedList, measuredHomes, writeDerived } from "../derived-tables.ts";
 import type { HomeZones, Timezone } from "../home-zones.ts";
 import type { PackageAt } from "../package-readings.ts";
 import type { StandardFiles, StandardName } from "../standards/standards.ts";
@@ -58,6 +60,8 @@ export interface PackageOptions extends PackageForm {
   readonly items: readonly Item[];
   /** All items that there are. */
   readonly inventory: readonly Item[];
+  /** Whether it has derived measures: they are of whole homes. Absent: it has. */
+  readonly derived?: boolean;
   readonly zones: HomeZones;
   readonly origin: Origin;
   /** The readings that it has, once they are written; absent where the interface does not tell. */
@@ -90,7 +94,7 @@ export interface WrittenPackage {
 }
 
 /**
- * Writes a data package: records, devices, coverage, the series, and at last what says what they are. It is all that `lintel fetch`
+ * Writes a data package: records, devices, coverage, the series, derived measures, and at last what says what they are. It is all that `lintel fetch`
  * and `lintel export` write.
  */
 export async function writePackage(options: PackageOptions): Promise<WrittenPackage> {
@@ -102,7 +106,7 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     if (file === undefined) absent.push(name);
     else files[name] = file;
   };
-  const writing = options.writing ?? ((_name, _items, write) => written(write()));
+  const writing = options.writing ?? ((_name, _items, write) => fileWritten(write));
   for (const list of recordLists) {
     onStep(list.name);
     const records = list.name === "items" ? options.inventory : undefined;
@@ -136,6 +140,17 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     const path = join(directory, series);
     keep(series, await writing(series, own, () => writeSeries({ ...options, path, series, items: own })));
   }
+  if (options.derived !== false) {
+    let homes: ReturnType<typeof measuredHomes> | undefined;
+    for (const name of derivedNames) {
+      onStep(derivedList(name));
+      const write = async () => {
+        homes ??= measuredHomes(options.answers, options.inventory, pseudonyms);
+        return writeDerived({ ...options, name, homes: await homes });
+      };
+      keep(derivedList(name), await writing(derivedList(name), items, write));
+    }
+  }
   const standard = await standardOf({ ...options, items });
   onStep("describing it all");
   const contents = await describe(files, standard, options);
@@ -143,9 +158,11 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
 }
 
 /** A file that a call writes; undefined where there was nothing to write. */
-async function written(rows: Promise<number | undefined>): Promise<WrittenFile | undefined> {
-  const count = await rows;
-  return count === undefined ? undefined : { rows: count, written: true };
+export async function fileWritten(
+  write: () => Promise<number | undefined>,
+): Promise<WrittenFile | undefined> {
+  const rows = await write();
+  return rows === undefined ? undefined : { rows, written: true };
 }
 
 /** Says the readings in the words of the standard that is asked for. */
@@ -188,7 +205,7 @@ async function describe(
   for (const table of tablesIn(timezone)) {
     const rows = files[table.name]?.rows;
     if (rows === undefined) continue;
-    const path = fileOf(table.name, format);
+    const path = fileOf(table.file ?? table.name, format);
     const columns = pseudonyms?.columns(table.columns) ?? table.columns;
     written.push({ ...table, columns, path, rows, ...(await digestOf(join(directory, path))) });
   }

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { givenIn, pathReader, queryReader } from "../server/parameters.ts";
+import type { SettingOf } from "./derived-data.ts";
 import { nextQuery } from "./encoded-answers.ts";
 import { type Endpoint, type EndpointAnswer, exclusive, plainBody } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
@@ -13,10 +14,13 @@ import { endpoints } from "./endpoints.ts";
 export class Answering {
   readonly #store: VisibleStore;
   readonly #clock: Clock;
+  readonly #settingOf: SettingOf | undefined;
 
-  constructor({ store, clock }: { store: VisibleStore; clock: Clock }) {
-    this.#store = store;
-    this.#clock = clock;
+  /** @param of.settingOf what the configuration of its gateway says of a home */
+  constructor(of: { store: VisibleStore; clock: Clock; settingOf?: SettingOf }) {
+    this.#store = of.store;
+    this.#clock = of.clock;
+    this.#settingOf = of.settingOf;
   }
 
   /**
@@ -58,6 +62,7 @@ export class Answering {
       // Whoever opens the store itself may do everything.
       scope: "admin",
       now_ms: this.#clock.now().unix_ms,
+      settingOf: this.#settingOf,
     });
     if (!("read" in handled)) return handled;
     const read = await handled.read<never>(() => undefined);

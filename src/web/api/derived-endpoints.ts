@@ -1,5 +1,6 @@
-import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type TObject, Type } from "@sinclair/typebox";
 import { localDate, startOfDate_ms, type TimeSpan } from "../../base/time.ts";
+import { derivedPath, derivedRecords } from "../../domain/derived/derived-record.ts";
 import {
   type DerivedName,
   definitionText,
@@ -7,7 +8,7 @@ import {
   derivedOf,
 } from "../../domain/derived/derived-table.ts";
 import type { DerivedRow } from "../../domain/derived/home-data.ts";
-import { isUnixTime, record, unixTime } from "../../domain/records/record-field.ts";
+import { record } from "../../domain/records/record-field.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { type AskedHome, type HomeSetting, homeDataOf, isOlder, zoneOf } from "./derived-data.ts";
 import { after, before, type Endpoint, type EndpointCall, endpoint, limit, skip } from "./endpoint.ts";
@@ -56,14 +57,14 @@ function derivedEndpoint(name: DerivedName): Endpoint {
   const { title } = derivedOf(name);
   return endpoint({
     name: `home_${name}`,
-    template: `/homes/{id}/derived/${name}`,
+    template: derivedPath(name),
     summary: `${title} of a home, newest first`,
     area: "Homes",
     since: "0.9",
     cost: "heavy",
     path: Type.Object({ id: idOf("homes") }),
     query: Type.Object({ skip, limit, before, after }),
-    response: Type.Array(derivedRecord(name)),
+    response: Type.Array(derivedRecords[name]),
     refusals: ["record_unknown"],
     handle: async (call) => {
       const { store, path, query, now_ms } = call;
@@ -121,26 +122,6 @@ async function requireHome({
   const isOwn = setting?.id === id && (store.homes === undefined || store.homes.includes(id));
   if (!isOwn) throw new HttpError("record_unknown", { record: "home", id });
   return setting;
-}
-
-/** A record of a measure: `stamp` and `day`, then its fields, then what part of its time was observed, and by which definition. */
-function derivedRecord(name: DerivedName): TObject {
-  const { title, fields, meaning } = derivedOf(name);
-  const own = Object.entries(fields).map(([field, { schema, unit, meaning: of }]): [string, TSchema] => [
-    field,
-    { ...schema, description: unit === "" || isUnixTime(schema) ? of : `${of} (${unit})` },
-  ]);
-  return record(title, {
-    stamp: unixTime({ description: `when it began; ${meaning}`, minimum: 0 }),
-    day: Type.String({ description: "the day of the calendar at the home: 2026-11-20", title: "a date" }),
-    ...Object.fromEntries(own),
-    observed: Type.Number({
-      description: "the part of its time in which the items it is made of were listened to and alive, 0 to 1",
-      minimum: 0,
-      maximum: 1,
-    }),
-    definition: Type.String({ description: `name and version of its definition: ${definitionText(name)}` }),
-  });
 }
 
 function served(name: DerivedName, { at_ms, day, values, observed }: DerivedRow) {

@@ -16,6 +16,7 @@ import {
   before,
   type Endpoint,
   type EndpointAnswer,
+  type EndpointCall,
   endpoint,
   itemname,
   limit,
@@ -77,7 +78,7 @@ const marksEndpoint = endpoint({
         }),
         marks: Type.Record(Type.String(), Type.String(), {
           description:
-            "a mark for each answer below that path, by the rest of its path: `events`, `coverage`, `device`, `contacts/`. While it is the same text, the " +
+            "a mark for each answer below that path, by the rest of its path: `events`, `coverage`, `device`, `contacts/`. That of `derived` is of rooms, names and lines of curtain sensors, and not of readings. While it is the same text, the " +
             "answer is the same; but a series may have lost its oldest records. A series without a mark has no records",
         }),
       },
@@ -85,14 +86,17 @@ const marksEndpoint = endpoint({
     ),
   ),
   refusals: ["typename_unknown"],
-  handle: async ({ store, path: { typename }, query }) => {
+  handle: async ({ store, path: { typename }, query, settingOf }) => {
     const window = { ...query, limit: query.limit + 1 };
     if (typename === "subjects" || typename === "homes") {
       const found = await store.ownerMarks(typename, window);
-      return pageOf(
-        found.map(({ number, marks }) => marksOfOwner(typename, number, marks)),
-        query,
-      );
+      const listed = found.map(({ number, marks }) => marksOfOwner(typename, number, marks));
+      if (typename === "homes")
+        for (const [at, { number }] of found.entries())
+          Object.assign(listed[at]?.marks ?? {}, {
+            derived: await derivedMark({ store, settingOf }, number),
+          });
+      return pageOf(listed, query);
     }
     const kind = kindNamed(typename);
     return pageOf(
@@ -101,6 +105,15 @@ const marksEndpoint = endpoint({
     );
   },
 });
+
+/** A mark of what the measures of a home depend on beside readings, coverage and records: rooms, names and lines. */
+async function derivedMark(
+  { store, settingOf }: Pick<EndpointCall, "store" | "settingOf">,
+  home: number,
+): Promise<string> {
+  const of = [await store.givenNames(home), await settingOf?.(home)];
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(of)).digest("hex").slice(0, 16);
+}
 
 function marksOfItem(kind: Kind, { record, series, coverage, device }: ItemMarks) {
   const path = `/items/${kind}/${encodeURIComponent(record.itemname)}`;
