@@ -188,7 +188,8 @@ function tablesOf({ data }: Site): Map<string, string> {
             .query(`PRAGMA table_info("${name}")`)
             .all()
             .map((column) => (column as { name: string }).name)
-            .filter((column) => !(name === "tokens" && column.startsWith("last_used")));
+            // Use is noted a minute later, and a token to upload is renewed by it.
+            .filter((column) => !(name === "tokens" && ["last_used_ms", "expires_ms"].includes(column)));
           const rows = database
             .query(`SELECT ${columns.map((one) => `"${one}"`).join()} FROM "${name}"`)
             .values();
