@@ -7,7 +7,7 @@ import { type ReleaseSource, readRepository, requireRoomFor } from "./release-re
 import { linkedFolder, type ReleaseFolder, releaseIn } from "./releases.ts";
 import type { Judge } from "./trial-judge.ts";
 import type { Trial } from "./update-state.ts";
-import { CommandFailed, type Service, type UpdatedData } from "./updated-home.ts";
+import { CommandFailed, NothingUploaded, type Service, type UpdatedData } from "./updated-home.ts";
 import { dropProof, faultOfUpdater } from "./updater-proof.ts";
 
 export interface UpdaterOptions {
@@ -101,6 +101,7 @@ export class ReleaseTrial {
         ({ fault, missing } = await look(true));
         if (fault === undefined && missing.length === 0) return undefined;
       }
+      if (upload?.isCertain) fault ??= upload.said;
       if (proof !== undefined && proof.faults >= proof_faults_max) fault ??= proof.said;
       if (fault !== undefined) return refusal("went_back", fault);
       if (spent_ms >= trial_ms) {
@@ -123,7 +124,8 @@ export class ReleaseTrial {
       return { succeeded: true, faults: 0, said: "", again_ms };
     } catch (thrown) {
       const unreachable = thrown instanceof CommandFailed && thrown.later;
-      return { succeeded: false, faults: unreachable ? 0 : 1, said: messageOf(thrown), again_ms };
+      const isCertain = thrown instanceof NothingUploaded;
+      return { succeeded: false, faults: unreachable ? 0 : 1, isCertain, said: messageOf(thrown), again_ms };
     }
   }
 
@@ -162,6 +164,8 @@ interface Shown {
   readonly succeeded: boolean;
   /** How many times it failed by the release's own fault, and not by that of central or of the network. */
   readonly faults: number;
+  /** No second try can go otherwise. */
+  readonly isCertain?: boolean;
   readonly said: string;
   /** When to try again, monotonic. */
   readonly again_ms: number;

@@ -112,7 +112,7 @@ export class UpdatedData {
   /**
    * Has a release upload, and another one ask central whether it holds what this box had before. Where nobody can ask, that is no fault of the upload.
    *
-   * @throws CommandFailed
+   * @throws CommandFailed, and of these NothingUploaded
    */
   async uploadTruly(launcher: string, asker: string, had: { epoch: string; seq: number }): Promise<void> {
     await this.upload(launcher);
@@ -120,7 +120,7 @@ export class UpdatedData {
       throw new CommandFailed(messageOf(thrown), true);
     });
     if (held_seq < had.seq)
-      throw new CommandFailed(
+      throw new NothingUploaded(
         `its upload ends as if all were well, and central holds its readings up to ${held_seq} of ${had.seq}`,
         false,
       );
@@ -198,6 +198,9 @@ export class CommandFailed extends Error {
     super(message);
   }
 }
+
+/** An upload has ended without an error, and central lacks what it had to send. */
+export class NothingUploaded extends CommandFailed {}
 
 /** The service of the gateway, under a service manager that starts it at boot and after each end. */
 export interface Service {
