@@ -87,7 +87,10 @@ describe("central at a gateway", () => {
     expect([...Value.Errors(SourceReport, body)]).toEqual([]);
     expect(body).toMatchObject({
       epochs: [{ epoch, first_seq: 1, last_seq: readings }],
-      report: { timezone: "Europe/London", last_seq: readings },
+      report: {
+        ...{ timezone: "Europe/London", last_seq: readings, deaf_minutes: 0 },
+        ...{ memory_bytes: expect.any(Number), machine_memory_bytes: expect.any(Number) },
+      },
       home: 12,
     });
   });
