@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { hour_ms } from "../../../src/base/time.ts";
 import { AlertMails } from "../../../src/central/alerts/alert-mails.ts";
 import { AlertFiles } from "../../../src/central/alerts/alert-state.ts";
@@ -223,4 +225,17 @@ test("a mail that no server takes for three days is given up and listed, and the
   await after(2, homes({ 3: [overdue] }));
   await after(2, homes({ 3: [overdue] }));
   expect(server.mails[0]?.text).toContain("Upload overdue: The gateway has not uploaded");
+});
+
+test("a password goes to no other machine without TLS", async () => {
+  const password_file = join(directory.path, "password");
+  writeFileSync(password_file, "secret\n");
+  const from = "lintel@example.org";
+  // Of this machine too, and not by one of the names of itself.
+  const url = `smtp://lintel@0.0.0.0:${server.port}`;
+  const mail = { to: "field@example.org", message_id: "<1@example.org>", subject: "Test", text: "Test" };
+  await expect(smtpSender({ smtp: { url, from, password_file } })(mail)).rejects.toThrow(/STARTTLS/i);
+  expect(server.mails).toEqual([]);
+  await smtpSender({ smtp: { url, from } })(mail);
+  expect(server.mails).toHaveLength(1);
 });
