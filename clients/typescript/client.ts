@@ -110,6 +110,18 @@ export class Lintel {
     }
   }
 
+  /**
+   * The records of a derived measure of a home, such as `doses` or `nights`, newest first. Null is unknown, and never zero. Take weights from
+   * `weight_daily`: a scale does not know who stands on it.
+   */
+  derived(
+    home: number,
+    name: string,
+    options: Omit<SeriesOptions, "precision"> = {},
+  ): AsyncGenerator<DerivedRecord, void, undefined> {
+    return this.#walk(`/homes/${home}/derived/${encodeURIComponent(name)}${windowOf(options)}`, options);
+  }
+
   /** The records of a list: subjects, homes, projects, studies or issues. */
   records<Name extends Lists>(
     name: Name,
@@ -160,6 +172,18 @@ export class Lintel {
 export interface Asking {
   /** Ends the request that is under way, and with it the walk. */
   readonly signal?: AbortSignal;
+}
+
+/** A record of a derived measure: its values by the names that docs/derived.md and the interface give them; times are unix seconds. */
+export interface DerivedRecord {
+  readonly stamp: number;
+  /** The day of the home's calendar: `2026-11-20`. */
+  readonly day: string;
+  /** The part of its time that was observed, 0 to 1. */
+  readonly observed: number;
+  /** Name and version of its definition: `doses/1`. */
+  readonly definition: string;
+  readonly [value: string]: string | number | null;
 }
 
 export interface SeriesOptions extends Asking {

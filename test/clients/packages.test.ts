@@ -183,3 +183,13 @@ test("the TypeScript client tells when an item was listened to, of a window too"
   expect(older).toEqual(all.slice(1));
   expect((await stretches({ after: newest.start })).map(({ start }) => start)).toEqual([newest.start]);
 });
+
+test("the TypeScript client gives a derived measure as the records of the interface, page by page", async () => {
+  const lintel = new Lintel({ url, token });
+  const [home] = await Array.fromAsync(lintel.records("homes"));
+  const doses = await Array.fromAsync(lintel.derived(Number(home?.homeid), "doses", { limit: 3 }));
+  expect(doses.length).toBeGreaterThan(5);
+  expect(doses.map(({ status }) => status)).toContain("taken");
+  const days = doses.map(({ day }) => day);
+  expect(days).toEqual(days.toSorted().toReversed());
+});

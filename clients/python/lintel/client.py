@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from .errors import LintelError
+from .frames import derived_frame
 from .moments import Moment, from_ms, instant_of, timed, to_ms
 from .recorded import Recorded, Stretch, in_order
 from .series import Reading, Series
@@ -98,6 +99,24 @@ class Lintel:
         begin = start if start is not None else min(firsts, default=stop)
         return Recorded(series, item, str(zone), begin, stop, readings, coverage)
 
+    def derived(
+        self,
+        home: int,
+        name: str,
+        since: Optional[Moment] = None,
+        until: Optional[Moment] = None,
+    ) -> Any:
+        """A derived measure of a home, such as "doses" or "nights", as a pandas DataFrame from old to new.
+
+        What is missing (NA) is unknown, and never zero. `since` and `until` are as those of `series`. Take weights from
+        "weight_daily": a scale does not know who stands on it.
+        """
+        zone = self._zone_of_home(home)
+        start, stop = (None if at is None else instant_of(at, zone) for at in (since, until))
+        path = f"/homes/{home}/derived/{quote(name, safe='')}"
+        records = [record for page in self._walk(path, {"limit": 1000, **_window(start, stop)}) for record in page]
+        return derived_frame(records[::-1])
+
     def pages(
         self,
         series: Series[Reading],
@@ -147,10 +166,11 @@ class Lintel:
         ]
 
     def _zone_of(self, item: Item) -> ZoneInfo:
-        if item["currenthomeid"] is None:
-            return ZoneInfo("UTC")
+        return ZoneInfo("UTC") if item["currenthomeid"] is None else self._zone_of_home(item["currenthomeid"])
+
+    def _zone_of_home(self, homeid: int) -> ZoneInfo:
         try:
-            home = self._transport.get(f"{self._base}/homes/{item['currenthomeid']}").body
+            home = self._transport.get(f"{self._base}/homes/{homeid}").body
             return ZoneInfo(home["timezone"] or "UTC")
         except LintelError as refusal:
             if refusal.status != 404:

@@ -1,5 +1,6 @@
 """A running server, such as that of `lintel demo`: LINTEL_URL and LINTEL_TOKEN name it."""
 
+import importlib.util
 import os
 import threading
 import unittest
@@ -42,6 +43,18 @@ class Server(unittest.TestCase):
         arrived = [reading for page in self.lintel.arrivals(wirelesssensor_events, SENSOR) for reading in page.readings]
         old = [reading for reading in arrived if reading["stamp"] < until]
         self.assertEqual(sorted(old, key=lambda of: of["stamp"]), sorted(whole.readings, key=lambda of: of["stamp"]))
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not here")
+    def test_gives_a_derived_measure_as_one_frame(self):
+        home = next(self.lintel.records("homes"))["homeid"]
+        doses = self.lintel.derived(home, "doses")
+        self.assertTrue(doses["stamp"].is_monotonic_increasing)
+        self.assertIn("taken", set(doses["status"]))
+        self.assertTrue(doses.loc[doses["status"] == "missed", "at"].isna().all())
+        some = self.lintel.derived(home, "doses", since=doses["day"].iloc[2].date(), until=doses["day"].iloc[4].date())
+        self.assertEqual(list(some["day"]), list(doses["day"].iloc[2:4]))
+        with self.assertRaises(LintelError):
+            self.lintel.derived(home, "nothing")
 
     def test_has_times_in_one_form(self):
         [status, *_] = self.lintel.series(pillbox_status, "pillbox-morning").readings

@@ -24,6 +24,20 @@ lintel_records <- function(server, name, owner = NULL) {
   records_of(server, path, name)
 }
 
+# A derived measure of a home, from old to new. NA is unknown, and never zero.
+lintel_derived <- function(server, home, name, since = NULL, until = NULL) {
+  zone <- zone_of(server, list(currenthomeid = home))
+  start <- if (is.null(since)) NULL else instant_of(since, zone)
+  stop <- if (is.null(until)) NULL else instant_of(until, zone)
+  path <- paste0("/homes/", format(home, scientific = FALSE), "/derived/", curl::curl_escape(name))
+  pages <- lapply(get_pages(server, path, c(list(limit = 1000), window(start, stop))), jsonlite::fromJSON)
+  records <- bound(Filter(is.data.frame, pages))
+  records <- timed(records[rev(seq_len(nrow(records))), , drop = FALSE], c("stamp", "start", "stop", "at"))
+  if (nrow(records) > 0) records$day <- as.Date(records$day)
+  rownames(records) <- NULL
+  records
+}
+
 records_of <- function(server, path, name) {
   pages <- lapply(get_pages(server, path), jsonlite::fromJSON, flatten = TRUE)
   records <- bound(Filter(is.data.frame, pages))
