@@ -81,7 +81,7 @@ test("a controller that hangs is found out by its silence, and opened again", as
 
 test("a controller that restarts by itself is scanned with again, without a word", async () => {
   const { definition, heard } = recordingProduct({});
-  await using rig = await startRig({ products: [definition], clock: new QuickClock(30) });
+  await using rig = await startRig({ products: [definition], clock: new QuickClock(8) });
   await listening(rig);
   const device = rig.controller.addPeripheral({ address: box, advertisement: bthome(0x40, 1) });
   rig.controller.reboot();

@@ -14,7 +14,7 @@ test("a device that cannot be reached holds up neither the others nor the scan",
       connected: async ({ address }) => void turns.push(address),
     },
   });
-  await using rig = await startRig({ products: [definition], clock: new QuickClock(12) });
+  await using rig = await startRig({ products: [definition], clock: new QuickClock(5) });
   await listening(rig);
   const device = (number: number, reachable: boolean): SimulatedPeripheral => {
     const options = { address: addressOf(number), advertisement: bthome(0x40, number), connectable: true };
