@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Coverage, Lintel } from "../../clients/typescript/client.ts";
+import { type Coverage, type DerivedRecord, Lintel } from "../../clients/typescript/client.ts";
 import { formatNames } from "../../src/export/table-file.ts";
 import { Site } from "../../testbed/front-door.ts";
 
@@ -12,6 +12,8 @@ const packages = join(site.directory, "packages");
 const library = join(site.directory, "r-library");
 /** How many of the newest days of the demo may still change. */
 const settled_days = 2;
+/** The first day that is not in the packages. */
+const until = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 let url = "";
 let token = "";
 /** Minutes by item and day, as `lintel fetch` writes them. */
@@ -26,7 +28,6 @@ beforeAll(async () => {
   const tokenFile = join(site.directory, "token");
   writeFileSync(tokenFile, ready.admin_token, { mode: 0o600 });
   // Those of a day are the same in each, whenever it is fetched.
-  const until = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   for (const format of formatNames) {
     const words = ["fetch", "--url", new URL(url).origin, "--token-file", tokenFile, "--identifiers"];
     words.push("--format", format, "--output", join(packages, format), "--until", until);
@@ -192,4 +193,73 @@ test("the TypeScript client gives a derived measure as the records of the interf
   expect(doses.map(({ status }) => status)).toContain("taken");
   const days = doses.map(({ day }) => day);
   expect(days).toEqual(days.toSorted().toReversed());
+});
+
+describe("the cookbook answers from a package", () => {
+  /** The lines of a language in docs/cookbook.md, in their order. */
+  const linesOf = (language: string) =>
+    [...readFileSync(join(clients, "../docs/cookbook.md"), "utf8").matchAll(fence)]
+      .filter(([, of]) => of === language)
+      .map(([, , lines]) => lines)
+      .join("\n");
+  const fence = /^```(\w+)\n(.*?)^```/gms;
+  /** The same questions of the interface. */
+  let expected: string[];
+
+  beforeAll(async () => {
+    symlinkSync(join(packages, "csv"), join(site.directory, "lintel-data"));
+    const lintel = new Lintel({ url, token });
+    const [home] = await Array.fromAsync(lintel.records("homes"));
+    const before = Date.parse(`${until}T00:00:00Z`) / 1000;
+    const of = (name: string) => Array.fromAsync(lintel.derived(Number(home?.homeid), name, { before }));
+    const mean = (records: readonly DerivedRecord[], field: string) => {
+      const known = records.flatMap((record) => (record[field] === null ? [] : [Number(record[field])]));
+      expect(known.length).toBeGreaterThan(2);
+      return known.reduce((sum, value) => sum + value, 0) / known.length;
+    };
+    const doses = (await of("doses")).map(({ status }) => String(status));
+    const known = doses.filter((status) => ["taken", "late", "missed"].includes(status));
+    const speeds = (await of("walks"))
+      .map(({ speed }) => Number(speed))
+      .toSorted((one, other) => one - other);
+    const middle = speeds.length / 2;
+    const median = ((speeds[Math.ceil(middle) - 1] ?? 0) + (speeds[Math.floor(middle)] ?? 0)) / 2;
+    const hours = (await of("activity")).filter(({ hour }) => [2, 3, 4].includes(Number(hour)));
+    const ways = (await of("transitions")).filter(
+      ({ fromroom, toroom }) => fromroom === "bedroom" && toroom === "bathroom",
+    );
+    const rooms = (await of("room_days")).filter(({ room }) => room === "bathroom");
+    const nights = (await of("nights")).filter(({ source }) => source === "watch");
+    expected = [
+      mean(rooms, "visits").toFixed(2),
+      median.toFixed(3),
+      (known.filter((status) => status === "missed").length / known.length).toFixed(4),
+      (mean(nights, "asleep_min") / 60).toFixed(2),
+      "",
+      (mean(await of("out_of_home"), "away_min") / 60).toFixed(2),
+      mean(await of("steps_daily"), "steps").toFixed(0),
+      (3 * mean(hours, "active_min")).toFixed(2),
+      mean(ways, "transitions").toFixed(2),
+      "",
+    ];
+  });
+
+  /** Answers that the interface has no number for stand as they were printed. */
+  function expectAnswers(printed: string): void {
+    const answers = printed.trim().split("\n");
+    expect(answers.filter((answer) => !/^-?\d+(\.\d+)?$/.test(answer))).toEqual([]);
+    expect(answers).toEqual(expected.map((answer, at) => (answer === "" ? (answers[at] ?? "") : answer)));
+    told ??= answers;
+    expect(answers).toEqual(told);
+  }
+  /** Answers of the first language: the other gives the same. */
+  let told: string[] | undefined;
+
+  const hasPandas = python !== "" && Bun.spawnSync([python, "-c", "import pandas"]).success;
+  test.skipIf(!hasPandas)("in Python", async () => {
+    expectAnswers(await run([python, "-c", linesOf("python")], { PYTHONPATH: join(clients, "python") }));
+  });
+  test.skipIf(!hasPackages)("in R", async () => {
+    expectAnswers(await run([rscript, "-e", linesOf("r")], { R_LIBS: library }));
+  });
 });
