@@ -188,7 +188,25 @@ export class Rounds {
     } finally {
       emptied();
     }
-    // As its timer would; the hours between are not waited for.
+    // What was put off, or could not be finished, is tried in the next nights.
+    for (let night = 0; ; night += 1) {
+      await this.#passDays();
+      const isOver =
+        kind.reason === undefined
+          ? updated.link("confirmed") !== this.#confirmed
+          : updated.state().waiting === undefined;
+      if (isOver || night === nights_max) break;
+      await updated.startUpdate();
+      await updated.ended();
+      this.#count("one more night");
+    }
+    if (kind.trial_s !== undefined || kind.watched) await updated.tryFor(trial_s);
+    return cut.join(", ");
+  }
+
+  /** Looks at a release in its days as the timer would; the hours between are not waited for. */
+  async #passDays(): Promise<void> {
+    const updated = this.#updated;
     for (let looks = 0; updated.state().trial?.phase === "days"; looks += 1) {
       expect(looks < looks_max, "a verdict", `none after ${looks} looks`);
       // A box hears its sensors in such hours, unless its release keeps it from that.
@@ -198,15 +216,6 @@ export class Rounds {
       await updated.ended();
       this.#count("look at a release in its days");
     }
-    if (kind.trial_s !== undefined || kind.watched) await updated.tryFor(trial_s);
-    // What was put off, or could not be finished, is tried in the next nights.
-    for (let night = 0; kind.reason === undefined && night < nights_max; night += 1) {
-      if (updated.link("confirmed") !== this.#confirmed) break;
-      await updated.startUpdate();
-      await updated.ended();
-      this.#count("one more night");
-    }
-    return cut.join(", ");
   }
 
   /** Waits for some instant of the part, or of all of the update; whether that goes on then. */
