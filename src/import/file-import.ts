@@ -51,8 +51,12 @@ export async function importFiles({
   files,
   ...options
 }: TakeOptions & { readonly files: readonly string[] }): Promise<Imported> {
-  const named = files.map((file) => ({ file, format: formatOf(file), text: () => wholeText(file) }));
-  const sources = await Promise.all(named.map(async (one) => ({ ...one, bytes: await bytesOf(one.file) })));
+  const sources: Source[] = [];
+  for (const file of files) {
+    // Before its name is judged: of a file that is not there, that is what is wrong.
+    const bytes = await bytesOf(file);
+    sources.push({ file, bytes, format: formatOf(file), text: () => wholeText(file) });
+  }
   return importSources(sources, options);
 }
 

@@ -106,11 +106,11 @@ test("faults come as JSON too, and no more than a hundred are printed", async ()
 });
 
 test("a file that isn't there is one line and exit 2", async () => {
-  const { code, said } = await site.lintel("import", "items.csv", "--new", "--data", site.data);
-  expect({ code, said }).toEqual({
-    code: 2,
-    said: "lintel: can't read items.csv: there is no such file\n",
-  });
+  // Its name alone would be a fault too: that it is not there comes first.
+  for (const name of ["items.csv", "missing.csv"]) {
+    const { code, said } = await site.lintel("import", name, "--new", "--data", site.data);
+    expect({ code, said }).toEqual({ code: 2, said: `lintel: can't read ${name}: there is no such file\n` });
+  }
 });
 
 testAtNight(
