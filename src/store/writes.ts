@@ -1,5 +1,5 @@
 import type { Batch } from "./batch.ts";
-import type { ReportNote, Sender } from "./central/central-store.ts";
+import type { Sender } from "./central/central-store.ts";
 import { repairDay } from "./central/day-repair.ts";
 import { noteCompared, putBackup } from "./central/gateways.ts";
 import { noteReport, receive } from "./central/receiving.ts";
@@ -25,7 +25,7 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     addToken,
     revokeToken,
     noteTokenUse,
-    noteReport: (note: ReportNote, sender: Sender) => noteReport(homes, note, sender),
+    noteReport,
     noteCompared,
     setQuotas,
     putBackup,

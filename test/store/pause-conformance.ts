@@ -43,7 +43,7 @@ export function pausesAgree(name: string, make: MakeStore): void {
       const { store } = made;
       const here = new SimulatedGateway(12, "here").add(...events(1, 30));
       const there = new SimulatedGateway(13, "there").add(...events(1, 30));
-      await store.receive(here.batch(1, 5), here.sender);
+      await store.receive(here.batch(1, 15), here.sender);
       await store.receive(there.batch(1, 5), there.sender);
       const open = { ...paused, before_ms: pauseOpen_ms };
       const tell = (gateway: SimulatedGateway, ...pauses: (typeof paused)[]) =>
@@ -51,12 +51,18 @@ export function pausesAgree(name: string, make: MakeStore): void {
       const ends = async () => (await store.pauses()).map(({ home, before_ms }) => [home, before_ms]);
       await tell(here, open);
       expect(await ends()).toEqual([[12, pauseOpen_ms]]);
+      // Central removes nothing because a gateway says so, and takes nothing of the pause from then on.
+      expect(await kept(store, 12)).toEqual(numbers(15));
+      expect(await store.receive(here.batch(16, 20), here.sender)).toMatchObject({ taken: 0, erased: 5 });
       await tell(there, { ...paused, before_ms: paused.from_ms });
-      expect(await ends()).toEqual([[12, pauseOpen_ms]]);
+      expect(await ends()).toEqual([
+        [12, pauseOpen_ms],
+        [13, paused.from_ms],
+      ]);
       await tell(here, paused);
-      expect(await ends()).toEqual([[12, paused.before_ms]]);
+      expect((await ends())[0]).toEqual([12, paused.before_ms]);
       await tell(here, open);
-      expect(await ends()).toEqual([[12, paused.before_ms]]);
+      expect((await ends())[0]).toEqual([12, paused.before_ms]);
       await store.receive(there.batch(6, 30), there.sender);
       expect(await kept(store, 13)).toHaveLength(30);
     });

@@ -5,7 +5,7 @@ import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import type { DeviceHealth } from "../exchange.ts";
 import { type HeardDevice, heardFrom, streamsOf } from "../inventory/device-items.ts";
 import type { Homes } from "../inventory/homes.ts";
-import { countRefused, takePauses, unkeptIn } from "../inventory/pausing.ts";
+import { countRefused, takeToldPauses, unkeptIn } from "../inventory/pausing.ts";
 import { Additions } from "../series/additions.ts";
 import { byDevice } from "../series/series-rows.ts";
 import { devicesFrom, digestAt, firstNewSeq } from "./batch-acceptance.ts";
@@ -62,15 +62,11 @@ function* take(
 
 /** See `CentralStore.noteReport`. Taking in the same twice changes nothing. */
 export function* noteReport(
-  homes: Homes,
   { epoch, health: told, report, as_of, pauses = [] }: ReportNote,
   sender: Sender,
 ): Work<void> {
   const { home, at_ms } = sender;
-  yield* takePauses(
-    homes,
-    pauses.map((pause) => ({ ...pause, home, own: 0 })),
-  );
+  yield* takeToldPauses(home, pauses);
   const { held_note } = yield* holdSource(epoch, sender);
   yield* hold("inventory");
   const health = healthWithoutErased(told, yield* unkeptIn(home));

@@ -1,12 +1,12 @@
 import { arrays, change, objects, rowsOf, type Work } from "../database.ts";
 import type { Erasure } from "../erasure.ts";
-import { type Pause, type PauseRequest, pausePlace } from "../pause.ts";
+import { type Pause, type PausedSpan, type PauseRequest, pausePlace } from "../pause.ts";
 import { erasedIn, holdHomes, removeBetween } from "./erasing.ts";
 import type { Homes } from "./homes.ts";
 
 /** All pauses, the oldest first. */
 export function* allPauses(): Work<Pause[]> {
-  return yield* rowsOf(objects<Pause>(`${pausesText} ORDER BY from_ms, id`));
+  return yield* rowsOf(objects<Pause>(`${pausesText} ORDER BY from_ms, id, home`));
 }
 
 /** Pauses of some homes, in order of home and time. */
@@ -24,21 +24,44 @@ export function* takePauses(homes: Homes, asked: readonly PauseRequest[]): Work<
   if (pauses.length === 0) return 0;
   yield* holdHomes(pauses.map(({ home }) => home));
   let removed = 0;
-  for (const { id, home, at_ms, own, from_ms, before_ms } of pauses) {
-    const [known] = yield* rowsOf(
-      arrays<[number, number]>("SELECT home, before_ms FROM pauses WHERE id = $1", id),
-    );
-    if (known === undefined) {
-      removed += yield* removeBetween(homes, home, { from_ms, before_ms });
-      yield* change(
-        "INSERT INTO pauses (id, home, at_ms, own, from_ms, before_ms) VALUES ($1, $2, $3, $4, $5, $6)",
-        ...[id, home, at_ms, own, from_ms, before_ms],
-      );
-    } else if (known[0] === home && before_ms < known[1])
-      yield* change("UPDATE pauses SET before_ms = $2 WHERE id = $1", id, Math.max(before_ms, from_ms));
-  }
+  for (const pause of pauses)
+    if (yield* keep(pause)) removed += yield* removeBetween(homes, pause.home, pause);
   return removed;
 }
+
+/** Keeps the pauses that the gateway of a home tells. Central removes nothing because a gateway says so: its token may have been stolen with the box. */
+export function* takeToldPauses(home: number, told: readonly PausedSpan[]): Work<void> {
+  if (told.length === 0) return;
+  yield* holdHomes([home]);
+  const known = yield* pausesIn([home]);
+  const ids = new Set(known.map(({ id }) => id));
+  let room = pauses_max - known.length;
+  for (const pause of told) {
+    if (!ids.has(pause.id)) room -= 1;
+    if (room >= 0 || ids.has(pause.id)) yield* keep({ ...pause, home, own: 0 });
+  }
+}
+
+/** Whether a pause is new. */
+function* keep({ id, home, at_ms, own, from_ms, before_ms }: PauseRequest): Work<boolean> {
+  const [known] = yield* rowsOf(
+    arrays<[number]>("SELECT before_ms FROM pauses WHERE home = $1 AND id = $2", home, id),
+  );
+  if (known === undefined)
+    yield* change(
+      "INSERT INTO pauses (id, home, at_ms, own, from_ms, before_ms) VALUES ($1, $2, $3, $4, $5, $6)",
+      ...[id, home, at_ms, own, from_ms, before_ms],
+    );
+  else if (before_ms < known[0])
+    yield* change(
+      "UPDATE pauses SET before_ms = $3 WHERE home = $1 AND id = $2",
+      ...[home, id, Math.max(before_ms, from_ms)],
+    );
+  return known === undefined;
+}
+
+/** Of a home, as far as its gateway tells them: one an hour for a year. */
+const pauses_max = 10_000;
 
 /** The times of which nothing of a home is kept: what was erased, and pauses (`place` is -1). They hold until the transaction ends where the inventory is held. */
 export function* unkeptIn(home: number): Work<Erasure[]> {
