@@ -30,7 +30,7 @@ export async function startBonded(options: {
       },
     },
   });
-  const rig = await startRig({ products: [definition], clock: new QuickClock(12) });
+  const rig = await startRig({ products: [definition], clock: new QuickClock(8) });
   let driver = rig.driver;
   await listening(rig);
   const device = rig.controller.addPeripheral({

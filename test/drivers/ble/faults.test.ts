@@ -57,7 +57,7 @@ test("a port that is not there is one line with the remedy, and is tried again",
 
 test("another device on the port is told from a controller: what it sends, and what it does not", async () => {
   const pty = openPty();
-  await using rig = await startRig({ products: [], port: pty.path, clock: new QuickClock(20) });
+  await using rig = await startRig({ products: [], port: pty.path, clock: new QuickClock(8) });
   void pty.write("$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47\r\n");
   await rig.host.until("the line", () =>
     rig.host.said(/answers as a Bluetooth controller \(no answer to a command in 5 s\): check that the port/),
@@ -67,7 +67,7 @@ test("another device on the port is told from a controller: what it sends, and w
 });
 
 test("a controller that hangs is found out by its silence, and opened again", async () => {
-  await using rig = await startRig({ products: [], clock: new QuickClock(30) });
+  await using rig = await startRig({ products: [], clock: new QuickClock(8) });
   await listening(rig);
   rig.controller.hung = true;
   await rig.host.until("the fault", () =>
@@ -128,7 +128,7 @@ test("stopping leaves no listener, timer or open connection, also while it start
   const starting = await startRig({ products: [definition] });
   await starting[Symbol.asyncDispose]();
   for (const reachable of [true, false]) {
-    const rig = await startRig({ products: [definition], clock: new QuickClock(10) });
+    const rig = await startRig({ products: [definition], clock: new QuickClock(5) });
     await listening(rig);
     // Also while it runs: noble's own listener would end the process at Ctrl-C.
     expect(counts()).toEqual(before);

@@ -40,7 +40,7 @@ async function connected(options: {
       ...options.peripheral,
     },
   });
-  const rig = await startRig({ products: [definition], clock: new QuickClock(10) });
+  const rig = await startRig({ products: [definition], clock: new QuickClock(3) });
   await listening(rig);
   const device = rig.controller.addPeripheral({
     address: scale,
