@@ -1,9 +1,10 @@
 import { type Command, Option } from "commander";
 import { OperatorError } from "../base/errors.ts";
 import { plainLine } from "../base/text.ts";
-import { isTimezone, machineTimezone } from "../base/timezone.ts";
+import { machineTimezone } from "../base/timezone.ts";
+import { settingIn } from "../central/gateway-reports.ts";
 import { loadParts } from "../config/gateway-config.ts";
-import { type MeshScan, plainAddress } from "../domain/mesh.ts";
+import { type MeshScan, namesByAddress } from "../domain/mesh.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
 import { type MeshRow, type MeshWords, meshWords, qualityNote } from "../domain/mesh-words.ts";
 import { ControlClient } from "../gateway/control-client.ts";
@@ -52,10 +53,9 @@ interface Found {
 
 async function mesh(options: MeshCommandOptions, context: CommandContext): Promise<void> {
   const { scans, items, zone } = await found(options, context);
-  const names = new Map(items.map(({ record }) => [plainAddress(record.macaddress), record.itemname]));
   const words = meshWords({
     scans,
-    nameOf: (address) => names.get(plainAddress(address)),
+    nameOf: namesByAddress(items.map(({ record }) => [record.macaddress, record.itemname])),
     zone,
     timeText: momentText,
   });
@@ -88,12 +88,11 @@ async function atCentral(options: MeshCommandOptions, context: CommandContext): 
   if (home === undefined)
     throw new OperatorError("this store is central's, and has many homes", "name one with --home N");
   return withCentralStore(options, context, async (store) => {
-    const [gateway] = await store.gateways([home]);
-    const zone = gateway?.report["timezone"];
+    const { timezone } = await settingIn(store)(home);
     return {
       scans: scansInFile((await store.backups(home)).get(meshFile)),
       items: await store.itemOverviews([home]),
-      zone: typeof zone === "string" && isTimezone(zone) ? zone : "UTC",
+      zone: timezone,
     };
   });
 }

@@ -3,7 +3,7 @@ import { type Clock, clockQuality } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import { GuardedClock } from "../base/guarded-clock.ts";
 import { day_ms, hour_ms } from "../base/time.ts";
-import { type Pause, pauseOpen_ms } from "../store/pause.ts";
+import { type Pause, pauseOpen_ms, pausesNotOver } from "../store/pause.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
@@ -47,7 +47,7 @@ async function pause(options: PauseOptions & { for?: number }, context: CommandC
     const { unix_ms, quality } = clock.now();
     const isKnown = quality === clockQuality.synchronised;
     if (options.for !== undefined) requireKnown(clock);
-    const [under_way] = await pausesUnderWay(store, home, unix_ms);
+    const [under_way] = pausesNotOver(await store.pauses(), home, unix_ms);
     const asked = under_way ?? {
       id: crypto.getRandomValues(new Uint8Array(16)).toHex(),
       at_ms: unix_ms,
@@ -101,16 +101,6 @@ export function withPausable<Result>(
       directory === undefined ? context.clock : new GuardedClock({ clock: context.clock, directory });
     return use({ store, home: options.home ?? 0, clock });
   });
-}
-
-/** The pauses of a home that are not over, the one that ends last first. */
-export async function pausesUnderWay(
-  store: Pick<Store, "pauses">,
-  home: number,
-  now_ms: number,
-): Promise<Pause[]> {
-  const all = (await store.pauses()).filter((one) => one.home === home && one.before_ms > now_ms);
-  return all.sort((one, other) => other.before_ms - one.before_ms);
 }
 
 /** @throws OperatorError where nobody knows the time: then nobody knows when a pause ends */

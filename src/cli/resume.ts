@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import { pausesNotOver } from "../store/pause.ts";
 import { addHelp, type CommandContext } from "./command.ts";
-import { addPauseOptions, type PauseOptions, pausesUnderWay, requireKnown, withPausable } from "./pause.ts";
+import { addPauseOptions, type PauseOptions, requireKnown, withPausable } from "./pause.ts";
 
 /** `lintel resume`: ends the pause of a home. */
 export function define(command: Command, context: CommandContext): void {
@@ -20,7 +21,7 @@ async function resume(options: PauseOptions, context: CommandContext): Promise<v
   await withPausable(options, context, async ({ store, home, clock }) => {
     requireKnown(clock);
     const { unix_ms } = clock.now();
-    const under_way = await pausesUnderWay(store, home, unix_ms);
+    const under_way = pausesNotOver(await store.pauses(), home, unix_ms);
     await store.takePauses(under_way.map((pause) => ({ ...pause, before_ms: unix_ms, own: 1 })));
     if (options.json)
       return terminal.printJson({ home: options.home ?? null, resumed: under_way.length > 0 });

@@ -6,14 +6,13 @@ import type { OpenJoining } from "../domain/joining-state.ts";
 import { ControlClient } from "../gateway/control-client.ts";
 import type { GatewayStatus } from "../gateway/gateway-status.ts";
 import type { UploadState } from "../store/gateway/upload-store.ts";
-import { pauseOpen_ms } from "../store/pause.ts";
+import { pauseOpen_ms, pausesNotOver } from "../store/pause.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import { ownCertificateIn } from "../web/server/self-signed.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { printConflicts } from "./items/item-admission.ts";
 import { itemName, newest_ms, readingsOf, subtypeOf } from "./items.ts";
-import { pausesUnderWay } from "./pause.ts";
 import { machineRemedies, machineText, uploadStatus } from "./state-text.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
@@ -50,7 +49,7 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   const { store, upload, pauses } = await withUploadStore(directory, context, async (open) => ({
     store: running?.store ?? (await open.overview()),
     upload: await open.uploadState(),
-    pauses: await pausesUnderWay(open, 0, now_ms),
+    pauses: pausesNotOver(await open.pauses(), 0, now_ms),
   }));
   const tls = running === undefined ? ownCertificateIn(directory) : running.tls;
   const disk_read_only = onReadOnlyDisk(directory);

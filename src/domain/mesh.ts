@@ -57,6 +57,14 @@ export function plainAddress(address: string | null): string {
   return (address ?? "").toLowerCase().replaceAll(/[^0-9a-f]/g, "");
 }
 
+/** Finds the name of a device by its address, whichever way either is written. */
+export function namesByAddress(
+  named: readonly (readonly [address: string | null, name: string])[],
+): (address: string) => string | undefined {
+  const names = new Map(named.map(([address, name]) => [plainAddress(address), name]));
+  return (address) => names.get(plainAddress(address));
+}
+
 /** How a device reaches the stick. */
 export interface MeshWay {
   readonly address: string;

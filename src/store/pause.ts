@@ -42,6 +42,18 @@ export function pausedSpanOf({ id, at_ms, from_ms, before_ms }: Pause): PausedSp
   return { id, at_ms, from_ms, before_ms };
 }
 
+/** Pauses that another store has told, as a gateway takes them over. */
+export function takenOver(pauses: readonly PausedSpan[]): PauseRequest[] {
+  return pauses.map((pause) => ({ ...pause, home: 0, own: 0 }));
+}
+
+/** The pauses of a home that are not over, the one that ends last first. */
+export function pausesNotOver(pauses: readonly Pause[], home: number, now_ms: number): Pause[] {
+  return pauses
+    .filter((one) => one.home === home && now_ms < one.before_ms)
+    .sort((one, other) => other.before_ms - one.before_ms);
+}
+
 /** Whether one of some pauses of a home is under way. */
 export function isPaused(pauses: readonly PausedSpan[], now_ms: number): boolean {
   return pauses.some(({ from_ms, before_ms }) => from_ms <= now_ms && now_ms < before_ms);

@@ -1,5 +1,5 @@
 import { machineTimezone } from "../../base/timezone.ts";
-import { plainAddress } from "../../domain/mesh.ts";
+import { namesByAddress } from "../../domain/mesh.ts";
 import { meshWords } from "../../domain/mesh-words.ts";
 import { scansIn } from "../../gateway/mesh-scans.ts";
 import { momentText } from "../terminal-text.ts";
@@ -8,12 +8,9 @@ import { type CheckResult, fine, note, type Surroundings } from "./finding.ts";
 /** Zigbee devices have a good way to the stick, by the newest scan of a running gateway. */
 export function checkMesh({ directory, config, running }: Surroundings): CheckResult {
   if (running === undefined) return [];
-  const names = new Map(
-    running.store.items.map(({ record }) => [plainAddress(record.macaddress), record.itemname]),
-  );
   const words = meshWords({
     scans: scansIn(directory),
-    nameOf: (address) => names.get(plainAddress(address)),
+    nameOf: namesByAddress(running.store.items.map(({ record }) => [record.macaddress, record.itemname])),
     zone: config?.home.timezone ?? machineTimezone(),
     timeText: momentText,
   });

@@ -7,7 +7,7 @@ import { arrays, rowsOf, type Work } from "../../store/database.ts";
 import type { ErasedSpan, Erasure } from "../../store/erasure.ts";
 import { allErasures } from "../../store/inventory/erasing.ts";
 import { allPauses } from "../../store/inventory/pausing.ts";
-import type { Pause, PausedSpan } from "../../store/pause.ts";
+import { type Pause, type PausedSpan, takenOver } from "../../store/pause.ts";
 import { databasePath, restoringPath } from "../../store/sqlite/connection.ts";
 import {
   beginPlacing,
@@ -158,7 +158,7 @@ export async function eraseAgain(
   const opened = openStoreBeside({ directory, clock: context.clock, log });
   await closing(opened, async (store) => {
     await store.takeErasures(erasures);
-    await store.takePauses(pauses.map((pause) => ({ ...pause, home: 0, own: 0 })));
+    await store.takePauses(takenOver(pauses));
   });
   for (const { subject, kind, home } of erasures)
     if (subject !== null) forgetKeptRecords(directory, { subject });

@@ -18,7 +18,7 @@ import { type FileFault, ImportRefused } from "../../import/record-files.ts";
 import { type ErasedSpan, ErasedSpans, type Erasure, type ErasureTarget } from "../../store/erasure.ts";
 import type { UploadStore } from "../../store/gateway/upload-store.ts";
 import type { Imported, ImportedRecord } from "../../store/inventory/record-store.ts";
-import { type PausedSpan, PausedSpans } from "../../store/pause.ts";
+import { type PausedSpan, PausedSpans, takenOver } from "../../store/pause.ts";
 import type { CentralClient } from "../../transfer/central-client.ts";
 import { bodyOfFiles, filesInBody, type HomeFiles } from "../../transfer/kept-files.ts";
 import { BackupsBody } from "../../transfer/protocol.ts";
@@ -42,7 +42,7 @@ export async function takeHomeRecords(options: {
   const { store, directory } = options;
   const { erasures, pauses, records } = documentParts(options.document);
   await store.takeErasures(erasures);
-  await store.takePauses(pauses.map((pause) => ({ ...pause, home: 0, own: 0 })));
+  await store.takePauses(takenOver(pauses));
   const document = JSON.stringify(withheld(records, unanswered(await store.erasures(), erasures)));
   const path = join(directory, recordsName);
   const before = keptRecords(path);

@@ -6,7 +6,7 @@ import { day_ms } from "../../base/time.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
 import type { TakenSpan } from "../../store/erasure.ts";
 import type { UploadStore } from "../../store/gateway/upload-store.ts";
-import type { PausedSpan } from "../../store/pause.ts";
+import { type PausedSpan, takenOver } from "../../store/pause.ts";
 import { prepareDatabase } from "../../store/sqlite/data-directory.ts";
 import { openUploadStore } from "../../store/sqlite/open-store.ts";
 import { claimRole, newEpoch } from "../../store/sqlite/role-and-epoch.ts";
@@ -53,7 +53,7 @@ export async function restoreHome(options: {
   const store = await openUploadStore({ directory, clock, log });
   try {
     await store.takeErasures(erasures);
-    await store.takePauses(pauses.map((pause) => ({ ...pause, home: 0, own: 0 })));
+    await store.takePauses(takenOver(pauses));
     const imported = await followHomeRecords({
       central,
       store,

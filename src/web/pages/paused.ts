@@ -1,4 +1,4 @@
-import { pauseOpen_ms } from "../../store/pause.ts";
+import { pauseOpen_ms, pausesNotOver } from "../../store/pause.ts";
 import type { PausedNow } from "./parts/paused-text.ts";
 import type { Site } from "./site.ts";
 
@@ -9,9 +9,9 @@ export async function pausedAt(
   now_ms: number,
 ): Promise<PausedNow | null> {
   const of = site.role === "gateway" ? 0 : home;
-  const [pause] = (await site.store.pauses())
-    .filter((one) => one.home === of && one.from_ms <= now_ms && now_ms < one.before_ms)
-    .sort((one, other) => other.before_ms - one.before_ms);
+  if (of === undefined) return null;
+  const notOver = pausesNotOver(await site.store.pauses(), of, now_ms);
+  const pause = notOver.find(({ from_ms }) => from_ms <= now_ms);
   if (pause === undefined) return null;
   const { from_ms, before_ms } = pause;
   return { from_ms, until_ms: before_ms === pauseOpen_ms ? null : before_ms };

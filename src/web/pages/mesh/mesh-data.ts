@@ -1,4 +1,4 @@
-import { plainAddress } from "../../../domain/mesh.ts";
+import { namesByAddress } from "../../../domain/mesh.ts";
 import { type MeshWords, meshWords } from "../../../domain/mesh-words.ts";
 import { type AskedHome, askedHome, requireRecord } from "../asked-home.ts";
 import { titleOf } from "../shown-devices.ts";
@@ -27,12 +27,9 @@ export const showMesh: Show<MeshData> = async (asked) => {
     site.zoneOf(home),
   ]);
   const times = { locale, zone, now_ms };
-  const byAddress = new Map(
-    items.map((item) => [plainAddress(item.record.macaddress), titleOf(item, names)]),
-  );
   const mesh = meshWords({
     scans,
-    nameOf: (address) => byAddress.get(plainAddress(address)),
+    nameOf: namesByAddress(items.map((item) => [item.record.macaddress, titleOf(item, names)])),
     zone,
     timeText: (at_ms) => momentText(at_ms, times),
   });
