@@ -104,6 +104,8 @@ export class SimulatedDevice {
   datecode = "20190123";
   /** The alarm centre it notifies, as it stands on the wire; zeros for none. */
   cie: Buffer;
+  /** How often a host has begun to interview it. */
+  interviews = 0;
   /** The commands of clusters that it was last sent, `received_max` at most. */
   readonly received: { readonly cluster: number; readonly command: number; readonly payload: Buffer }[] = [];
   #sequence = 0;

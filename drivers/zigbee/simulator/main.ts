@@ -23,6 +23,7 @@ const help = `bun main.ts [--adapter ${makes.join("|")}] [--transport tcp|pty] [
   {"do":"fail","ieee":…,"step":"nodeDescriptor"}   interviews fail there; without step, no longer
   {"do":"report","ieee":…,"every_ms":50}           notifies at that interval, the status counting up from 1; 0: no longer
   {"do":"closed"}                                  the host has gone: the next ping is the first word of another
+  {"do":"interviews","ieee":…}                     answers how often a host has begun to interview it
   {"do":"reported"}                                answers the first report after that word, or null, and the last of all
   {"do":"network"}                                 it runs a network that some other host has set up
   {"do":"unplug"} {"do":"replug"} {"do":"garbage","hex":"00ff"}
@@ -70,6 +71,7 @@ const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command:
     reports.every(device, every_ms);
     return {};
   },
+  interviews: ({ interviews }) => ({ interviews }),
   say: (device, { what = "" }) => ({ heard: device.say(what) }),
   alarm: (device) => ({ heard: device.alarm() }),
   restore: (device) => ({ heard: device.restore() }),

@@ -31,6 +31,7 @@ const faultOf: Readonly<Record<number, string>> = {
  * its sequence number.
  */
 export function answerOf(device: SimulatedDevice, request: number, fields: Buffer): Buffer | undefined {
+  if (request === zdo.nodeDescriptor) device.interviews += 1;
   if (device.fault === "silent") return undefined;
   const nwk = u16(device.nwk);
   if (device.fault !== undefined && device.fault === faultOf[request]) return refusal(nwk);

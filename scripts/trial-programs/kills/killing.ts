@@ -77,7 +77,7 @@ class House {
     site.configure({ sections: `${await inHome(12, site, { site: office, central })}\n${drivers}` });
     const gateway = await site.run();
     this.#token = await site.token();
-    const ieee = await letIn(site, this.#stick);
+    const [ieee = ""] = await letIn(site, this.#stick, ["3045"]);
     this.#sensor = `wirelesssensor-${ieee.replaceAll(":", "")}`;
     await this.#stick.tell({ do: "report", ieee, every_ms: report_interval_ms });
     await this.#look(gateway, 1);

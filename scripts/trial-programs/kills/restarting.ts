@@ -19,6 +19,22 @@ export interface Restarts {
   /** In the order of the API, oldest first. */
   readonly served: readonly number[];
   readonly written: number;
+  readonly others: readonly Other[];
+}
+
+/** A device that speaks once in each run, by its zone status. */
+interface Other {
+  readonly model: string;
+  readonly said: readonly number[];
+  readonly served: readonly number[];
+  /** Interviews by a gateway, after that of its joining. */
+  readonly interviews: number;
+}
+
+interface RestartOptions {
+  readonly make?: string;
+  readonly others?: readonly string[];
+  readonly told?: (run: Run) => void;
 }
 
 const report_interval_ms = 50;
@@ -29,11 +45,12 @@ const run_notifications = 20;
  * Restarts the gateway that people start, by SIGKILL and SIGTERM in turn, while a sensor of its Zigbee network notifies every
  * 50 ms through a stick that goes on running.
  *
- * @param make the make of the stick
+ * @param options.make the make of the stick
+ * @param options.others models of further sensors, which speak once in each run
  */
 export async function restart(
   times: number,
-  { make = stickMake, told = () => {} }: { make?: string; told?: (run: Run) => void } = {},
+  { make = stickMake, others = ["3011"], told = () => {} }: RestartOptions = {},
 ): Promise<Restarts> {
   const site = new Site();
   try {
@@ -41,12 +58,20 @@ export async function restart(
     site.configure({ sections: stick.section });
     let gateway = await site.run();
     const token = await site.token();
-    const ieee = await letIn(site, stick);
-    const item = `wirelesssensor-${ieee.replaceAll(":", "")}`;
+    const [ieee = "", ...quiet] = await letIn(site, stick, ["3045", ...others]);
+    const item = itemOf(ieee);
+    const joined = await interviewsOf(quiet, stick);
+    if (joined.includes(0)) throw new Error("a sensor joined without an interview");
+    // Any other device speaks as soon as a gateway is to have heard it, and is owed like the reports of that time.
+    const speak = async (status: number) => {
+      for (const other of quiet) await stick.tell({ do: "notify", ieee: other, status });
+    };
     await stick.tell({ do: "report", ieee, every_ms: report_interval_ms });
     const runs: Run[] = [];
     for (let index = 0; index < times; index += 1) {
       const ended = index % 2 === 0 ? "SIGKILL" : "SIGTERM";
+      await heardOnce(stick);
+      await speak(index + 1);
       const { first, last } = await longEnough(stick);
       if (ended === "SIGKILL") await servedUpTo(last, gateway, item, token);
       const code = await gateway.stop(ended);
@@ -57,21 +82,35 @@ export async function restart(
       told({ ended, first, last });
       gateway = await site.run();
     }
+    await heardOnce(stick);
+    await speak(times + 1);
     const { first } = await longEnough(stick);
     await stick.tell({ do: "report", ieee, every_ms: 0 });
     const { last } = await stick.tell({ do: "reported" });
     await servedUpTo(last, gateway, item, token);
     runs.push({ ended: "SIGTERM", first, last });
-    const served = (await gateway.events(item, token)).map(({ event }) => event).reverse();
+    const servedOf = async (other: string) =>
+      (await gateway.events(itemOf(other), token)).map(({ event }) => event).reverse();
+    const served = await servedOf(ieee);
+    const interviews = await interviewsOf(quiet, stick);
+    const said = runs.map((_, index) => index + 1);
+    const heard = await Promise.all(
+      quiet.map(async (other, index) => ({
+        model: others[index] ?? "",
+        said,
+        served: await servedOf(other),
+        interviews: (interviews[index] ?? 0) - (joined[index] ?? 0),
+      })),
+    );
     await gateway.stop();
-    return { runs, served, written: last };
+    return { runs, served, written: last, others: heard };
   } finally {
     await site.remove();
   }
 }
 
-/** Faults of the served notifications: a line for each that is missing, out of order or served twice. */
-export function faultsOf({ runs, served }: Restarts): string[] {
+/** Faults of the restarts: a line for each notification that is missing, out of order or served twice, and for each device that was interviewed anew. */
+export function faultsOf({ runs, served, others }: Restarts): string[] {
   const there = new Set(served);
   const missing = runs.flatMap(({ first, last, ended }, index) =>
     Array.from({ length: last - first + 1 }, (_, offset) => first + offset)
@@ -82,20 +121,48 @@ export function faultsOf({ runs, served }: Restarts): string[] {
     const before = served[index - 1] ?? 0;
     return number > before ? [] : [`${number} comes after ${before}`];
   });
-  return [...missing, ...disorder];
+  const ofOthers = others.flatMap(({ model, said, served, interviews }) => [
+    ...(`${said}` === `${served}` ? [] : [`the ${model} said ${said}, and ${served} is served`]),
+    ...(interviews === 0 ? [] : [`the ${model} was interviewed ${interviews} times after it had joined`]),
+  ]);
+  return [...missing, ...disorder, ...ofOthers];
 }
 
-/** Lets a curtain sensor in, right after the start, while the network is still being formed. */
-export async function letIn(site: Site, stick: SimulatorProcess): Promise<string> {
+/** Lets sensors of these models in, right after the start, while the network is still being formed: their addresses. */
+export async function letIn(
+  site: Site,
+  stick: SimulatorProcess,
+  models: readonly string[],
+): Promise<string[]> {
   const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
   const open = await pair.line();
   if (open === undefined) throw new Error(`joining did not open: ${await pair.said()}`);
-  const { ieee } = await stick.tell({ do: "add", model: "3045" });
-  await stick.tell({ do: "join", ieee });
-  await pair.line();
+  const addresses: string[] = [];
+  for (const model of models) {
+    const { ieee } = await stick.tell({ do: "add", model });
+    await stick.tell({ do: "join", ieee });
+    await pair.line();
+    addresses.push(ieee);
+  }
   pair.kill("SIGINT");
   await pair.exited;
-  return ieee;
+  return addresses;
+}
+
+const itemOf = (ieee: string) => `wirelesssensor-${ieee.replaceAll(":", "")}`;
+
+function interviewsOf(devices: readonly string[], stick: SimulatorProcess): Promise<number[]> {
+  return Promise.all(
+    devices.map(async (ieee) => (await stick.tell({ do: "interviews", ieee }))["interviews"] as number),
+  );
+}
+
+/** Waits for the first notification after the gateway's first byte. */
+function heardOnce(stick: SimulatorProcess): Promise<true> {
+  return eventually(async () => {
+    const { first } = await stick.tell({ do: "reported" });
+    return first === null ? undefined : true;
+  }, "a notification after the gateway's first byte");
 }
 
 /** Waits until the gateway has been told enough since its first byte. */
