@@ -12,14 +12,39 @@ export interface PageLoad {
 /** Script and style of a page together, gzipped. */
 export const most_kB = 60;
 
-/** Faults of the script and style of the page that is open. */
+/** How much a page may move while it comes: its cumulative layout shift, https://web.dev/articles/cls. */
+export const shift_most = 0.02;
+
+/** Faults of the script and style of the page that is open, and of how it came. */
 export async function faultsOfLoad(page: Page): Promise<string[]> {
   const { script_kB, style_kB, unnamed } = await loadOf(page);
   const sum_kB = script_kB + style_kB;
+  const shift = await shiftOf(page);
   return [
     ...(sum_kB > most_kB ? [`${sum_kB} kB of script and style`] : []),
     ...unnamed.map((path) => `${path} is found late`),
+    ...(shift.sum > shift_most ? [`shifts by ${shift.sum}: ${shift.moved.join(", ")}`] : []),
   ];
+}
+
+/** How far the page that is open has moved since it was opened, and what moved. */
+async function shiftOf(page: Page): Promise<{ sum: number; moved: string[] }> {
+  return page.evaluate(async () => {
+    // What was drawn last is counted after the next frame.
+    for (const _ of [1, 2]) await new Promise((resolve) => requestAnimationFrame(resolve));
+    interface Shift extends PerformanceEntry {
+      readonly value: number;
+      readonly hadRecentInput: boolean;
+      readonly sources: readonly { readonly node: Node | null }[];
+    }
+    const observer = new PerformanceObserver(() => {});
+    observer.observe({ type: "layout-shift", buffered: true });
+    const shifts = (observer.takeRecords() as Shift[]).filter(({ hadRecentInput }) => !hadRecentInput);
+    return {
+      sum: shifts.reduce((sum, { value }) => sum + value, 0),
+      moved: shifts.flatMap(({ sources }) => sources.map(({ node }) => node?.parentElement?.className ?? "")),
+    };
+  });
 }
 
 /** Measures the page that is open, once everything on it is drawn. */

@@ -43,10 +43,17 @@ describe.skipIf(chromiumPath === undefined)(`script and style (${noChromium})`, 
       "a device with a raster and a curve",
       `/devices/wirelesssensors/${line.sensors[1]?.item}?from=2026-09-28&until=2026-11-21`,
     ],
-  ])("of %s take at most 60 kB, and none of it is found late", async (_, path) => {
+    ["a device with a spiral", `${doorPage}?span=4w&as=spiral`],
+  ])("of %s take at most 60 kB, none of it is found late, and nothing moves as it comes", async (_, path) => {
     await using visit = await serving.signIn(browser);
-    await visit.page.goto(serving.origin + path);
-    expect(await faultsOfLoad(visit.page)).toEqual([]);
+    for (const size of [
+      { width: 1_280, height: 800 },
+      { width: 390, height: 844 },
+    ]) {
+      await visit.page.setViewportSize(size);
+      await visit.page.goto(serving.origin + path);
+      expect(await faultsOfLoad(visit.page)).toEqual([]);
+    }
   });
 
   test("of a curve that cannot be loaded are told in its place, and the page works on", async () => {

@@ -1,4 +1,5 @@
 import { hour_ms } from "../../../base/time.ts";
+import { rowHeightOf, rowsTop } from "../device/day-plots.ts";
 import { night_h } from "../parts/uncovered-look.ts";
 import { monthDateText, shortDateText } from "../time-text.ts";
 import type { UncoveredWhy } from "../uncovered.ts";
@@ -14,7 +15,7 @@ import {
 /** A raster's places, in CSS pixels: days are rows, the newest on top; a day of 23 or 25 hours is a row of that length. */
 export class RasterLayout implements DayLayout {
   readonly left: number;
-  readonly top = 22;
+  readonly top = rowsTop;
   readonly rowHeight: number;
   readonly height: number;
   readonly width: number;
@@ -28,7 +29,7 @@ export class RasterLayout implements DayLayout {
     this.days = edges_ms.length - 1;
     this.left = width < narrow ? 52 : 76;
     this.width = width;
-    this.rowHeight = Math.max(row_min, Math.min(row_max, Math.floor(height_usual / this.days)));
+    this.rowHeight = rowHeightOf(this.days);
     this.height = this.top + this.days * this.rowHeight;
   }
 
@@ -103,10 +104,6 @@ export function wholeDay(edges_ms: readonly number[]): PlotView {
 }
 
 const narrow = 560;
-const row_min = 2;
-const row_max = 28;
-/** Of all rows together, as far as they are not made higher or lower than the bounds above. */
-const height_usual = 560;
 
 /** Days as rows, the newest on top: a view of them is the same hours of each. */
 export function rowsOf(edges_ms: readonly number[]): DayForm {

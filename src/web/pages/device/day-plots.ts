@@ -106,6 +106,19 @@ export function decodePlot(bytes: ArrayBuffer): PlotData {
 
 const utf8 = new TextEncoder();
 
+/** Height of a row where so many days are drawn below each other, CSS pixels. */
+export function rowHeightOf(days: number): number {
+  return Math.max(row_min, Math.min(row_max, Math.floor(height_usual / days)));
+}
+
+/** Room above the rows for the hours, CSS pixels. */
+export const rowsTop = 22;
+
+const row_min = 2;
+const row_max = 28;
+/** Of all rows together, as far as they are not made higher or lower than the bounds above. */
+const height_usual = 560;
+
 /** Lengths of the spans that end today, by their words in the address. */
 export const spanTitles = {
   "1d": "Today",

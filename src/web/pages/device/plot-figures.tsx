@@ -6,7 +6,7 @@ import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { dateText, durationText, numberText } from "../time-text.ts";
 import type { Curve } from "./curve-data.ts";
-import { type MeasureName, measures, plotAddress } from "./day-plots.ts";
+import { type MeasureName, measures, plotAddress, rowHeightOf, rowsTop } from "./day-plots.ts";
 import type { DeviceData } from "./device-data.ts";
 
 /** A measure day by hour: drawn where there is a browser, and told in words and as a table everywhere. */
@@ -56,6 +56,9 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
         aria-roledescription="plot"
         aria-label={`${measure.title}${form === "spiral" ? ", as a spiral" : ""}: ${summary} ${keys[form]}`}
       >
+        {form === "rows" ? (
+          <svg class="room" width="0" height={roomOf(span.edges_ms)} aria-hidden="true" focusable="false" />
+        ) : null}
         <canvas ref={canvas} />
       </div>
       {measure.levels.length < 2 ? null : (
@@ -71,12 +74,14 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
         </ul>
       )}
       <Legend spans={uncovered} night />
-      {Array.isArray(days) ? (
-        <details>
-          <summary>The same as a table</summary>
-          <Days days={days} levels={measure.levels} {...{ locale, zone, now_ms }} />
-        </details>
-      ) : null}
+      <div class="as-table">
+        {Array.isArray(days) ? (
+          <details>
+            <summary>The same as a table</summary>
+            <Days days={days} levels={measure.levels} {...{ locale, zone, now_ms }} />
+          </details>
+        ) : null}
+      </div>
     </figure>
   );
 }
@@ -86,6 +91,12 @@ const keys: Readonly<Record<PlotForm, string>> = {
   spiral:
     "Arrows move, Enter opens a day, plus and minus show fewer days and more, Shift with arrows goes to earlier and later ones, 0 shows the newest.",
 };
+
+/** The height of days as rows: the page has it before they are drawn. */
+function roomOf(edges_ms: readonly number[]): number {
+  const days = edges_ms.length - 1;
+  return rowsTop + days * rowHeightOf(days);
+}
 
 function Days({
   days,
