@@ -1,14 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
+import { GzipStream, StreamPart } from "../server/gzip-stream.ts";
 import { HttpError } from "../server/http-errors.ts";
-import { streamed } from "../server/responses.ts";
+import { readAcceptEncoding, streamed } from "../server/responses.ts";
+import { differenceOf } from "./live-difference.ts";
 
 /** Finds the data of a page as it is now: what else changes than the time is news. */
 type Find = () => Promise<Found>;
 type Found = { readonly now_ms: number };
 
 /**
- * Sends pages their data anew when something has changed, as server-sent events (HTML Standard §9.2). Whoever looks at the same page with the same token shares one
- * look at the store, and what is the same as before is not sent.
+ * Sends pages what has changed of their data, as server-sent events (HTML Standard §9.2): all of it to who comes, then differences (`live-difference.ts`). Whoever looks at
+ * the same page with the same token shares one look at the store.
  */
 export class Live {
   readonly #clock: Clock;
@@ -26,7 +28,7 @@ export class Live {
   }
 
   /**
-   * A stream of the data of a page, at once and then with each change, until the browser leaves or the data can no longer be had. `name` is the same for the
+   * A stream of the data of a page, at once, and then of each change, until the browser leaves or the data can no longer be had. `name` is the same for the
    * same data as the same token sees it. How many streams there may be is the budget's to say (`src/web/server/request-costs.ts`).
    *
    * @param options.first finds the data for this reader
@@ -36,13 +38,14 @@ export class Live {
     const { name, find } = options;
     const first = await options.first();
     // Nobody reads the body of an answer to HEAD: its stream would never end. It is refused as GET is.
-    if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
+    const headers = streamHeaders(request);
+    if (request.method === "HEAD") return new Response(null, { headers });
     if (this.#stopped) throw new HttpError("too_busy", { retry_s: 15 });
     const channel = this.#channels.get(name) ?? new Channel(find);
     let leave = () => {};
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        const reader = new Reader(controller);
+        const reader = new Reader(controller, "Content-Encoding" in headers ? new GzipStream() : undefined);
         leave = () => {
           if (!channel.readers.delete(reader)) return;
           if (channel.readers.size === 0) this.#channels.delete(name);
@@ -56,7 +59,7 @@ export class Live {
     if (request.signal.aborted) leave();
     request.signal.addEventListener("abort", () => leave(), { once: true });
     this.#look();
-    return streamed(stream, { headers: streamHeaders });
+    return streamed(stream, { headers });
   }
 
   /** Ends all streams, and begins no other. */
@@ -98,8 +101,11 @@ class Channel {
   /** State of the store when it was last asked, and when that was. */
   #changes: number | undefined;
   #found_ms = Number.NEGATIVE_INFINITY;
-  /** A digest of the data as it was then: the data itself is not kept, however long nothing happens. */
-  #found: bigint | undefined;
+  /** The data as it was then, compressed: it waits for however long nothing happens. */
+  #found = new Uint8Array();
+  #digest: bigint | undefined;
+  /** Counts what the data was: a reader that has the one before the present is sent the difference. */
+  #version = 1;
 
   constructor(find: Find) {
     this.#find = find;
@@ -109,8 +115,10 @@ class Channel {
   join(reader: Reader, options: { leave: () => void; first: Found; now_ms: number }): void {
     const { leave, first, now_ms } = options;
     this.readers.set(reader, leave);
-    this.#found ??= digestOf(first);
-    reader.send(messageOf(first), now_ms, { isBehind: this.#found !== digestOf(first) });
+    const text = timeless(first);
+    const digest = Bun.hash.xxHash64(text);
+    if (this.#digest === undefined) this.#keep(text, digest);
+    reader.send(messageOf(first), now_ms, digest === this.#digest ? this.#version : 0);
   }
 
   end(): void {
@@ -126,14 +134,16 @@ class Channel {
       if (changed || now_ms - this.#found_ms >= again_ms || this.#behind().length > 0) {
         [this.#changes, this.#found_ms] = [changes, now_ms];
         const found = await this.#find();
-        const digest = digestOf(found);
-        if (digest !== this.#found) for (const reader of this.readers.keys()) reader.isBehind = true;
-        this.#found = digest;
-        const behind = this.#behind();
-        const message = behind.length === 0 ? comment : messageOf(found);
-        for (const reader of behind) reader.send(message, now_ms);
+        const change = this.#changeTo(found);
+        let all: StreamPart | undefined;
+        for (const reader of this.#behind()) {
+          const hadLast = reader.version === this.#version - 1;
+          all ??= hadLast && change !== undefined ? undefined : messageOf(found);
+          const part = hadLast ? (change ?? all) : all;
+          if (part !== undefined) reader.send(part, now_ms, this.#version);
+        }
       }
-      this.#keep(now_ms);
+      this.#keepOpen(now_ms);
     } catch (thrown) {
       // The token has ended, or what the page is about: it is loaded again, and then says so. In any other case the browser comes back, and is told then.
       if (thrown instanceof HttpError && thrown.status < 500)
@@ -142,16 +152,33 @@ class Channel {
     }
   }
 
+  /** Takes in the data as it is now. @returns what tells readers that had it as it was before; undefined where it is the same */
+  #changeTo(found: Found): StreamPart | undefined {
+    const text = timeless(found);
+    const digest = Bun.hash.xxHash64(text);
+    if (digest === this.#digest) return undefined;
+    const before = JSON.parse(decoder.decode(Bun.zstdDecompressSync(this.#found)));
+    const change = differenceOf(before, { ...JSON.parse(text), now_ms: found.now_ms });
+    this.#keep(text, digest);
+    this.#version += 1;
+    return partOf(`event: changed\ndata: ${JSON.stringify(change)}\n\n`);
+  }
+
+  #keep(text: string, digest: bigint): void {
+    this.#found = Bun.zstdCompressSync(text, { level: 1 }) as Uint8Array<ArrayBuffer>;
+    this.#digest = digest;
+  }
+
   /** Readers that lack the newest data, and have accepted everything sent so far. */
   #behind(): Reader[] {
-    return [...this.readers.keys()].filter(({ isBehind, isReady }) => isBehind && isReady);
+    return [...this.readers.keys()].filter(({ version, isReady }) => version !== this.#version && isReady);
   }
 
   /** Sends something to idle connections, so that they stay open. A browser that accepts nothing for long has gone, or reconnects. */
-  #keep(now_ms: number): void {
+  #keepOpen(now_ms: number): void {
     for (const [reader, leave] of [...this.readers]) {
       const silent_ms = now_ms - reader.sent_ms;
-      if (reader.isReady && silent_ms >= quiet_ms) reader.send(comment, now_ms, reader);
+      if (reader.isReady && silent_ms >= quiet_ms) reader.send(comment, now_ms);
       else if (!reader.isReady && silent_ms >= stalled_ms) leave();
     }
   }
@@ -160,13 +187,15 @@ class Channel {
 /** One browser. At most one message waits for it: a slow browser gets the data of the moment when it can accept them, and nothing in between. */
 class Reader {
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;
-  /** It has not been sent the data as it was last found. */
-  isBehind = true;
+  readonly #gzip: GzipStream | undefined;
+  /** Of the data that it has; 0: of none that others have. */
+  version = 0;
   /** When it was last sent something, monotonic. */
   sent_ms = 0;
 
-  constructor(controller: ReadableStreamDefaultController<Uint8Array>) {
+  constructor(controller: ReadableStreamDefaultController<Uint8Array>, gzip: GzipStream | undefined) {
     this.#controller = controller;
+    this.#gzip = gzip;
   }
 
   /** It has taken all that was sent. */
@@ -174,10 +203,10 @@ class Reader {
     return (this.#controller.desiredSize ?? 0) > 0;
   }
 
-  send(bytes: Uint8Array, now_ms: number, { isBehind } = { isBehind: false }): void {
+  send(part: StreamPart, now_ms: number, version = this.version): void {
     try {
-      this.#controller.enqueue(bytes);
-      [this.isBehind, this.sent_ms] = [isBehind, now_ms];
+      this.#controller.enqueue(this.#gzip?.next(part) ?? part.bytes);
+      [this.version, this.sent_ms] = [version, now_ms];
     } catch {
       // It has gone just now, and leaves by itself.
     }
@@ -185,6 +214,7 @@ class Reader {
 
   close(): void {
     try {
+      if (this.#gzip !== undefined) this.#controller.enqueue(this.#gzip.end());
       this.#controller.close();
     } catch {
       // The browser was the first to close it.
@@ -192,25 +222,35 @@ class Reader {
   }
 }
 
-/** A digest of data that does not depend on the time. */
-function digestOf(found: Found): bigint {
-  return Bun.hash.xxHash64(JSON.stringify({ ...found, now_ms: 0 }));
+/** Data as text, apart from its time. */
+function timeless(found: Found): string {
+  return JSON.stringify({ ...found, now_ms: 0 });
 }
 
-function messageOf(data: object): Uint8Array {
-  return encoder.encode(`data: ${JSON.stringify(data)}\n\n`);
+function messageOf(data: object): StreamPart {
+  return partOf(`data: ${JSON.stringify(data)}\n\n`);
+}
+
+function partOf(text: string): StreamPart {
+  return new StreamPart(encoder.encode(text));
 }
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 /** Keeps the connection, and means nothing. */
-const comment = encoder.encode(": \n\n");
-const ended = encoder.encode("event: ended\ndata: \n\n");
+const comment = partOf(": \n\n");
+const ended = partOf("event: ended\ndata: \n\n");
 
-const streamHeaders = {
-  "Content-Type": "text/event-stream",
-  "Cache-Control": "no-store",
-  "X-Accel-Buffering": "no",
-};
+function streamHeaders({ headers }: Request): Record<string, string> {
+  const { coding } = readAcceptEncoding(headers.get("accept-encoding") ?? undefined, ["gzip"]);
+  return {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-store",
+    Vary: "Accept-Encoding",
+    "X-Accel-Buffering": "no",
+    ...(coding && { "Content-Encoding": coding }),
+  };
+}
 
 const look_ms = 300;
 /** Where the store cannot tell whether anything has changed. */

@@ -42,13 +42,19 @@ export interface Acceptance {
  * Reads an Accept-Encoding header (RFC 9110 §12.5.3). Of codings that are liked the same, zstd goes before gzip
  * before none. A wildcard stands for gzip, never for zstd: programs wrote it before there was any. A part that
  * is malformed counts as not there.
+ *
+ * @param among the codings that there are for a body
  */
-export function readAcceptEncoding(header: string | undefined): Acceptance {
+export function readAcceptEncoding(
+  header: string | undefined,
+  among: readonly Coding[] = ["zstd", "gzip"],
+): Acceptance {
   if (header === undefined) return { identity: true };
   const weights = new Map(header.split(",").flatMap(weightOf));
   const others = weights.get("*");
-  const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? others ?? 0;
-  const zstd = weights.get("zstd") ?? 0;
+  const has = (coding: Coding) => Number(among.includes(coding));
+  const gzip = has("gzip") * (weights.get("gzip") ?? weights.get("x-gzip") ?? others ?? 0);
+  const zstd = has("zstd") * (weights.get("zstd") ?? 0);
   const asItIs = weights.get("identity") ?? others;
   const identity = asItIs !== 0;
   const best = Math.max(gzip, zstd);

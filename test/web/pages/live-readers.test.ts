@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { applied } from "../../../src/web/pages/live-difference.ts";
 import { Live } from "../../../src/web/pages/live-pages.ts";
 import { HttpError } from "../../../src/web/server/http-errors.ts";
 import { eventually } from "../../../testbed/front-door.ts";
@@ -34,9 +35,10 @@ class Pages {
     this.changes += 1;
   }
 
-  async follow(name = "home"): Promise<Follower> {
+  async follow(name = "home", headers = { "Accept-Encoding": "gzip" }): Promise<Follower> {
     const leaving = new AbortController();
-    const response = await fetch(new URL(name, this.#server.url), { signal: leaving.signal });
+    const asked = { signal: leaving.signal, headers, decompress: false };
+    const response = await fetch(new URL(name, this.#server.url), asked as RequestInit);
     return new Follower(this, response, leaving);
   }
 
@@ -81,23 +83,41 @@ class Follower {
   /** Messages without their ends, comments among them. */
   readonly messages: string[] = [];
   ended = false;
+  /** As they came, compressed or not. */
+  bytes = 0;
   readonly #pages: Pages;
   readonly #leaving: AbortController;
 
-  constructor(pages: Pages, { body }: Response, leaving: AbortController) {
+  constructor(pages: Pages, { body, headers }: Response, leaving: AbortController) {
     this.#pages = pages;
     this.#leaving = leaving;
-    void this.#read(body as ReadableStream<Uint8Array>).catch(() => {
+    const counted = (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(
+      new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+        transform: (bytes, to) => {
+          this.bytes += bytes.length;
+          to.enqueue(bytes);
+        },
+      }),
+    );
+    const isPacked = headers.get("Content-Encoding") === "gzip";
+    void this.#read(isPacked ? counted.pipeThrough(new DecompressionStream("gzip")) : counted).catch(() => {
       this.ended = true;
     });
   }
 
-  /** The data of the message after `after` others with data, letting the time pass that it takes. */
+  /** The data as it is by the message after `after` others with data, letting the time pass that it takes. */
   data(after: number): Promise<unknown> {
     return eventually(async () => {
       this.#pages.clock.advance(300);
-      const texts = this.messages.filter((text) => text.startsWith("data: "));
-      return texts[after] === undefined ? undefined : JSON.parse(texts[after].slice("data: ".length));
+      const told = this.messages.map((text) => /^(event: changed\n)?data: (.*)$/.exec(text) ?? []);
+      const texts = told.filter(([text]) => text !== undefined);
+      if (texts.length <= after) return undefined;
+      return texts
+        .slice(0, after + 1)
+        .reduce<unknown>(
+          (data, [, change, text = ""]) => (change ? applied(data, JSON.parse(text)) : JSON.parse(text)),
+          undefined,
+        );
     }, `message ${after}`);
   }
 
@@ -127,6 +147,45 @@ test("everybody at a page is sent its data, and again with each change, at one l
   expect(await one.data(1)).toMatchObject({ text: "second" });
   expect(await other.data(1)).toMatchObject({ text: "second" });
   expect(pages.found - before).toBe(1);
+});
+
+test("of a large page in which one row changes, what has changed is sent, compressed for who takes that", async () => {
+  const row = (place: number) => ({
+    name: `sensor-${place}`,
+    marks: Array.from({ length: 500 }, (_, at) => 3 * at + place),
+  });
+  const rows = Array.from({ length: 40 }, (_, place) => row(place));
+  const pages = new Pages();
+  pages.page = { rows };
+  const [reader, plain] = [
+    await pages.follow(),
+    await pages.follow("home", { "Accept-Encoding": "identity" }),
+  ];
+  expect(await reader.data(0)).toMatchObject({ rows });
+  await plain.data(0);
+  const bytes = plain.bytes;
+  const changed = rows.with(7, { name: "sensor-7", marks: [...row(7).marks, 1_600] });
+  pages.change({ rows: changed });
+  expect(await reader.data(1)).toMatchObject({ rows: changed });
+  expect(await plain.data(1)).toMatchObject({ rows: changed });
+  expect(bytes).toBeGreaterThan(80_000);
+  expect(plain.bytes - bytes).toBeLessThan(200);
+  expect(reader.bytes).toBeLessThan(0.5 * plain.bytes);
+  for (const one of [reader, plain]) one.leave();
+});
+
+test("who comes with newer data than the others have is sent all of it again, and then differences", async () => {
+  const pages = new Pages();
+  const reader = await pages.follow();
+  await reader.data(0);
+  pages.page = { text: "second" };
+  const late = await pages.follow();
+  for (const place of [0, 1]) expect(await late.data(place)).toMatchObject({ text: "second" });
+  expect(await reader.data(1)).toMatchObject({ text: "second" });
+  pages.change({ text: "third" });
+  for (const one of [reader, late]) expect(await one.data(2)).toMatchObject({ text: "third" });
+  const changes = ({ messages }: Follower) => messages.filter((text) => text.startsWith("event: changed"));
+  expect([changes(reader).length, changes(late).length]).toEqual([2, 1]);
 });
 
 test("a change that changes nothing here, and time alone, are no news", async () => {
@@ -210,11 +269,10 @@ test("where the data can no longer be had the streams end and say so; the next p
 
 test("for a reader who takes nothing one message waits, not all of them, and then it is let go", async () => {
   const pages = new Pages();
-  const large = "x".repeat(1_000_000);
   const socket = await pages.stall();
   await eventually(() => (pages.live.readers === 1 ? true : undefined), "a reader");
   for (let round = 0; round < 150; round++) {
-    pages.change({ text: large, round });
+    pages.change({ text: `round ${round} `.repeat(100_000) });
     const { found } = pages;
     await eventually(() => {
       pages.clock.advance(300);

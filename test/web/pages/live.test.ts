@@ -104,7 +104,7 @@ test("a stop of the server does not wait for who looks at pages", async () => {
 test("who takes nothing of what is sent is left, and nothing is kept for them", async () => {
   const clock = new SettableClock(now_ms);
   let looks = 0;
-  const find = async () => ({ now_ms, look: ++looks, text: "x".repeat(1_000_000) });
+  const find = async () => ({ now_ms, text: `look ${++looks} `.repeat(150_000) });
   const live = new Live({ clock, changes: () => looks });
   const page = Bun.serve({
     port: 0,

@@ -1,5 +1,7 @@
+import { applied } from "../live-difference.ts";
+
 /**
- * Shows the page anew with each message of the server, for as long as somebody can see it: a browser has few connections to a server, and pages in the
+ * Shows the page anew with each message of the server, which has all of its data or what has changed of it, for as long as somebody can see it: a browser has few connections to a server, and pages in the
  * background would leave none to the others. Where the connection is lost the page says since when.
  */
 export function follow({ show, locale }: { show: (data: object) => void; locale: string }): void {
@@ -7,6 +9,7 @@ export function follow({ show, locale }: { show: (data: object) => void; locale:
   const lost = lostNotice(locale);
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let data: object = {};
 
   const leave = () => {
     clearTimeout(timer);
@@ -17,10 +20,13 @@ export function follow({ show, locale }: { show: (data: object) => void; locale:
     leave();
     const opened = new EventSource(`/live${pathname === "/" ? "" : pathname}${search}`);
     source = opened;
-    opened.addEventListener("message", ({ data }) => {
+    const come = (newer: object) => {
       lost.over();
-      show(JSON.parse(data));
-    });
+      data = newer;
+      show(data);
+    };
+    opened.addEventListener("message", (all) => come(JSON.parse(all.data)));
+    opened.addEventListener("changed", (change) => come(applied(data, JSON.parse(change.data)) as object));
     opened.addEventListener("ended", () => location.reload());
     opened.addEventListener("error", () => {
       lost.since();
