@@ -1,4 +1,4 @@
-/** What makes one value of JSON of another. It is JSON itself, and a browser gets it in the place of the whole value. */
+/** The change from one value of JSON to another. It is JSON itself, and a browser gets it in the place of the whole value. */
 export type Difference =
   /** Another value. */
   | { readonly to: unknown }
