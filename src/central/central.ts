@@ -3,13 +3,14 @@ import { freeBytes } from "../base/disk/disk-fault.ts";
 import { messageOf, type StoreOutage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { memoryMeter } from "../base/machine-health.ts";
-import { isTimezone, machineTimezone } from "../base/timezone.ts";
+import { machineTimezone } from "../base/timezone.ts";
 import { version } from "../base/version.ts";
 import type { GatewayList, ListedGateway } from "../config/gateway-list.ts";
 import { certificateIn, type TlsFiles, tokenIn } from "../config/server-access.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
+import { zoneOf } from "../store/derived/home-readings.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
 import type { HttpClient } from "../web/client/http-client.ts";
@@ -146,12 +147,10 @@ function siteOf(store: CentralStore, fleet: FleetReader): Site {
     store,
     version,
     api: apiUrl({ origin: "" }),
-    // Of a home that has not told its time zone it is this machine's; of one that told a word that is none, UTC.
-    zoneOf: async (home) => {
-      const { timezone } = await reportOf(store, home);
-      if (timezone === undefined) return machineTimezone();
-      return isTimezone(timezone) ? timezone : "UTC";
-    },
+    // Of no home in particular it is this machine's.
+    zoneOf: async (home) =>
+      home === undefined ? machineTimezone() : zoneOf(store, home, await settingIn(store)(home)),
+    walkingOf: async (home) => (home === undefined ? [] : (await settingIn(store)(home)).walking),
     fleet: fleetFor(store, fleet),
     keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
     meshOf: async (home) =>

@@ -18,9 +18,9 @@ import {
 import { absences } from "../export/standards/write-standard.ts";
 import { StoreReadings } from "../export/store-readings.ts";
 import { type Format, fileOf, writeSeries } from "../export/table-file.ts";
+import type { SettingOf } from "../store/derived/home-readings.ts";
 import type { Store } from "../store/store.ts";
 import { Answering } from "../web/api/answering.ts";
-import type { SettingOf } from "../web/api/derived-data.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { withSettings } from "./home-settings.ts";
 import {

@@ -1,5 +1,5 @@
 import { loadParts } from "../config/gateway-config.ts";
-import type { SettingOf } from "../web/api/derived-data.ts";
+import type { SettingOf } from "../store/derived/home-readings.ts";
 import type { CommandContext } from "./command.ts";
 import { configurationOf, type StoreOptions, storePlace } from "./store-place.ts";
 import { withCentralStore } from "./with-store.ts";

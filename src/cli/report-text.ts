@@ -95,15 +95,11 @@ function shortened(moments: readonly string[]): string {
 
 /** How doses are shown; the line that counts them explains the marks. */
 const marks: Readonly<
-  Record<
-    DoseStatus,
-    { mark: string; word?: string; name: string; paint: "green" | "yellow" | "red" | "cyan" | "dim" }
-  >
+  Record<DoseStatus, { mark: string; word?: string; name: string; paint: "green" | "yellow" | "red" | "dim" }>
 > = {
   taken: { mark: "✓", name: "taken", paint: "green" },
   late: { mark: "+", name: "late, after midnight", paint: "yellow" },
   missed: { mark: "✗", word: "missed", name: "missed", paint: "red" },
-  reload: { mark: "r", word: "reload", name: "hidden by a reload", paint: "cyan" },
   unknown: { mark: "?", word: "unknown", name: "unknown", paint: "dim" },
   due: { mark: "·", word: "due", name: "due", paint: "dim" },
 };

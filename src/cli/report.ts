@@ -1,12 +1,9 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { writeDurably } from "../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { startOfDate_ms } from "../base/time.ts";
-import { machineTimezone } from "../base/timezone.ts";
 import { version } from "../base/version.ts";
-import { type Config, findConfig, loadParts } from "../config/gateway-config.ts";
 import { passRejections } from "../domain/derived/walking-passes.ts";
 import {
   householdReportOf,
@@ -15,6 +12,7 @@ import {
 } from "../web/pages/report/household-report.ts";
 import type { ReportPageOf } from "../web/pages/report/report-document.tsx";
 import { addHelp, type CommandContext, nameList } from "./command.ts";
+import { withSettings } from "./home-settings.ts";
 import { doseLines, speedLines } from "./report-text.ts";
 import { addStoreOptions, type StoreOptions } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
@@ -64,10 +62,11 @@ async function report(options: ReportCommandOptions, context: CommandContext): P
   if (since !== undefined && until !== undefined && since >= until)
     throw new OperatorError(`--since ${since} is not before --until ${until}`, "give an earlier --since");
   const now_ms = clock.now().unix_ms;
-  const found = await withStore(options, context, (store, directory) => {
-    const { timezone = machineTimezone(), walking: lines = [] } = settingsOf(options, directory);
-    return householdReportOf({ store, now_ms, lines, timezone, home, items, since, until });
-  });
+  const found = await withSettings(options, context, (settingOf) =>
+    withStore(options, context, (store) =>
+      householdReportOf({ store, now_ms, settingOf, home, items, since, until }),
+    ),
+  );
   if (options.html !== undefined) await writePage(options.html, { report: found, now_ms, version });
   if (options.json) {
     terminal.printJson(found);
@@ -130,19 +129,6 @@ function printWalking(line: WalkingReport, { print, colours, width }: Terminal):
     .map(([reason, count]) => `${count} ${passRejections[reason as keyof typeof passRejections]}`);
   if (rejected.length > 0) print(colours.dim(`  left out: ${rejected.join("; ")}`));
   print("");
-}
-
-/** Settings from the configuration, or from one in the data directory; none where there is neither, as for a database. */
-function settingsOf(
-  options: StoreOptions,
-  directory: string | undefined,
-): { readonly timezone?: string; readonly walking?: Config["walking"] } {
-  if (directory === undefined) return {};
-  const local = join(directory, "lintel.toml");
-  if (options.data !== undefined && !existsSync(local)) return {};
-  const file = options.data === undefined ? (options.config ?? findConfig() ?? local) : local;
-  const { home, walking } = loadParts(file, "home", "walking");
-  return { timezone: home.timezone, walking };
 }
 
 function parseHome(text: string): number {

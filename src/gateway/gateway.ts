@@ -6,6 +6,7 @@ import type { Log } from "../base/log.ts";
 import { machineHealth, memoryMeter, PowerWatch } from "../base/machine-health.ts";
 import { version } from "../base/version.ts";
 import type { Config } from "../config/gateway-config.ts";
+import { type SettingOf, zoneOf } from "../store/derived/home-readings.ts";
 import type { GatewayStore } from "../store/gateway/gateway-store.ts";
 import type { UploadStore } from "../store/gateway/upload-store.ts";
 import { isPaused } from "../store/pause.ts";
@@ -14,7 +15,6 @@ import { checkPages, keepEssentials } from "../store/sqlite/damage-watch.ts";
 import { openGatewayStore, openUploadStore } from "../store/sqlite/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { apiApp, apiUrl } from "../web/api/api-routes.ts";
-import type { SettingOf } from "../web/api/derived-data.ts";
 import { type Family, Histogram } from "../web/metrics/openmetrics.ts";
 import {
   commitSteps_s,
@@ -309,7 +309,6 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
           ...keepingOf(config),
           uploaded_ms: config.upload && (await (await uploads()).uploadState()).uploaded_ms,
         }),
-        walking: config.walking,
         walk: new SetupVisit({ joining, identities, store, clock, lines: config.walking }),
         troublesOf: async () => troublesOf(await healthOf(facts)),
         doubtsOf: () => store.uncertainTimes(),
@@ -332,7 +331,8 @@ export function pagesOf<Pages extends Store>(config: Config, store: Pages) {
     version,
     home: config.home.id,
     api: apiUrl({ origin: "" }),
-    zoneOf: async () => config.home.timezone,
+    zoneOf: (home: number | undefined) => zoneOf(store, home, config.home),
+    walkingOf: async () => config.walking,
   } as const;
 }
 

@@ -1,5 +1,5 @@
 import type { TimeSpan } from "../../base/time.ts";
-import { type DoorState, type DoseFindings, type DoseStatus, dosesOf } from "./doses.ts";
+import { type DoorState, type Dose, type DoseFindings, type DoseStatus, dosesOf } from "./doses.ts";
 import {
   type DerivedRow,
   daysSince,
@@ -15,42 +15,33 @@ import {
 export function doses(home: HomeData): DerivedRow[] {
   return itemsOf(home, "pillboxes").flatMap((box) => {
     const days = daysSince(home, [box]);
-    const [first, last] = [days[0], days.at(-1)];
-    if (first === undefined || last === undefined) return [];
-    const span = { from_ms: first.from_ms, to_ms: last.to_ms };
-    const found = findingsOf(home, box, span);
+    const found = boxFindings(home, box);
     return days.map((day) => {
       const dose = found.doses.find(({ date }) => date === day.date);
-      const { status, reason } = told[dose?.status ?? "unknown"];
-      const values = {
-        itemname: box.itemname,
-        status,
-        at: dose?.at_ms === undefined ? null : seconds(dose.at_ms),
-        reason,
-      };
+      const { status = "unknown", at_ms, reason = null } = dose ?? {};
+      const at = at_ms === undefined ? null : seconds(at_ms);
+      const values = { itemname: box.itemname, status, at, reason };
       return { at_ms: day.from_ms, day: day.date, observed: observedShare([box], day), values };
     });
   });
 }
 
-/** The word of the table for each status of a dose: one of four, and `due` while it can still be taken. */
-const told: Readonly<Record<DoseStatus, { status: DerivedStatus; reason: string | null }>> = {
-  taken: { status: "taken", reason: null },
-  late: { status: "late", reason: null },
-  missed: { status: "missed", reason: null },
-  due: { status: "due", reason: null },
-  reload: { status: "unknown", reason: "the door moved while the box was filled" },
-  unknown: { status: "unknown", reason: "not all of the day was observed" },
-};
-
-export const derivedStatuses = ["taken", "late", "missed", "unknown", "due"] as const;
-type DerivedStatus = (typeof derivedStatuses)[number];
-
-/** Doses of a box in a span. Whether it has one lid for all days is told by all events that are here. */
-function findingsOf({ zone, now_ms }: HomeData, box: HomeItem, span: TimeSpan): DoseFindings {
+/** Doses of a box, and whatever else its doors tell. Whether it has one lid for all days is told by all events that are here. */
+export function boxFindings({ zone, days, now_ms }: HomeData, box: HomeItem): DoseFindings {
   const events = box.readings.pillbox_events ?? [];
   const states = events.map(([stamp_ms, event]): DoorState => ({ stamp_ms, event: Number(event) }));
-  const first_ms = Math.min(span.from_ms, states[0]?.stamp_ms ?? span.from_ms);
-  const whole = { from_ms: first_ms, to_ms: span.to_ms };
-  return dosesOf({ states, zone, span: whole, unknown: unobservedIn(box, whole, now_ms), now_ms });
+  const [from_ms, to_ms] = [days[0]?.from_ms ?? now_ms, days.at(-1)?.to_ms ?? now_ms];
+  const span: TimeSpan = { from_ms: Math.min(from_ms, states[0]?.stamp_ms ?? from_ms), to_ms };
+  return dosesOf({ states, zone, span, unknown: unobservedIn(box, span, now_ms), now_ms });
+}
+
+/** Rows of `doses` of one box as doses of its days. */
+export function dosesInRows(rows: readonly DerivedRow[]): Dose[] {
+  return rows.map(({ day: date, values: { status, at = null, reason } }) => ({
+    date,
+    weekday: Temporal.PlainDate.from(date).dayOfWeek % 7,
+    status: status as DoseStatus,
+    ...(at !== null && { at_ms: Number(at) * 1_000 }),
+    ...(typeof reason === "string" && { reason }),
+  }));
 }

@@ -3,7 +3,8 @@ import { identifying, unixTime } from "../records/record-field.ts";
 import type { SeriesField, SeriesName } from "../series.ts";
 import { outings, outOfHome } from "./absences.ts";
 import { stepsDaily, weight_context_days, weightDaily } from "./body.ts";
-import { derivedStatuses, doses } from "./box-doses.ts";
+import { doses } from "./box-doses.ts";
+import { doseStatuses } from "./doses.ts";
 import type { DerivedRow, HomeData } from "./home-data.ts";
 import { nights, sleep } from "./nights.ts";
 import { isRoomWord } from "./places.ts";
@@ -118,7 +119,7 @@ export const derivedTable = {
       itemname: item("the pill box"),
       status: {
         ...text("one of taken, late, missed, unknown, due"),
-        schema: Type.Union(derivedStatuses.map((status) => Type.Literal(status))),
+        schema: Type.Union(doseStatuses.map((status) => Type.Literal(status))),
       },
       at: nullableTime("when the door first moved, where it was taken or late"),
       reason: {

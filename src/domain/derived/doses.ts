@@ -1,15 +1,15 @@
 import { hour_ms, joined, type LocalDay, localDays, overlap, type TimeSpan } from "../../base/time.ts";
 
 /**
- * State of a day's dose.
+ * States of a day's dose.
  * - `taken`: the door of the weekday went up or down that day.
  * - `late`: not that day, but within six hours after it.
- * - `reload`: the door moved only while the box was filled, when a pill may have been taken too.
- * - `due`: nothing yet, and the day (or the six hours after it) isn't over.
- * - `unknown`: nothing was seen, but not all of the day was watched.
  * - `missed`: all of the day was watched, and the door stayed as it was.
+ * - `unknown`: nothing was seen, and not all of the day was watched; or the door moved only while the box was filled, when a pill may have been taken too.
+ * - `due`: nothing yet, and the day (or the six hours after it) isn't over.
  */
-export type DoseStatus = "taken" | "late" | "reload" | "due" | "unknown" | "missed";
+export const doseStatuses = ["taken", "late", "missed", "unknown", "due"] as const;
+export type DoseStatus = (typeof doseStatuses)[number];
 
 export interface Dose {
   /** Date in the home's time zone. */
@@ -19,6 +19,8 @@ export interface Dose {
   readonly status: DoseStatus;
   /** When the door first moved, unix milliseconds, of a dose taken or late. */
   readonly at_ms?: number;
+  /** Why it is unknown. */
+  readonly reason?: string;
 }
 
 /** A door that is not the day's, opened outside a reload. */
@@ -115,14 +117,21 @@ function doseOf(day: LocalDay, context: DayContext): Dose {
   const first = (changes: readonly DoorChange[], span: TimeSpan) =>
     changes.find((change) => change.door === own && within(change, span))?.at_ms;
   const { date, weekday } = day;
-  const dose = (status: DoseStatus, at_ms?: number): Dose => ({ date, weekday, status, at_ms });
+  const dose = (status: DoseStatus, more: Pick<Dose, "at_ms" | "reason"> = {}): Dose => {
+    return { date, weekday, status, ...more };
+  };
   const taken = first(quiet, day);
-  if (taken !== undefined) return dose("taken", taken);
+  if (taken !== undefined) return dose("taken", { at_ms: taken });
   const late = first(quiet, night);
-  if (late !== undefined) return dose("late", late);
-  if (first(filled, day) !== undefined) return dose("reload");
-  if (unknown.some((one) => overlap(one, day))) return dose("unknown");
-  return dose(now_ms < night.to_ms ? "due" : "missed");
+  if (late !== undefined) return dose("late", { at_ms: late });
+  if (first(filled, day) !== undefined)
+    return dose("unknown", { reason: "the door moved while the box was filled" });
+  const isOpen = now_ms < night.to_ms;
+  // What lasts until now may still be told: by a box that is asked later, or by a home that sends it to central.
+  const isLost = ({ to_ms }: TimeSpan) => !isOpen || to_ms < now_ms;
+  if (unknown.some((one) => overlap(one, day) && isLost(one)))
+    return dose("unknown", { reason: "not all of the day was observed" });
+  return dose(isOpen ? "due" : "missed");
 }
 
 /** Openings of doors that are neither the day's nor explain a late dose of the day before. */

@@ -28,8 +28,10 @@ export interface HomeItem {
   readonly readings: Readonly<Partial<Record<SeriesName, readonly DerivedReading[]>>>;
   /** When it was listened to and alive, in order. */
   readonly covered: readonly TimeSpan[];
-  /** Its first sign of life; absent where there was none. */
+  /** Its first sign of life, or 0 where that was before all that is here; absent where there was none. */
   readonly first_ms: number | undefined;
+  /** When it left the home, or another device took its place; absent while it lives there. */
+  readonly last_ms?: number | undefined;
   /** How long it may be silent without being overdue. */
   readonly patience_ms: number;
 }
@@ -99,13 +101,18 @@ export function itemsOf({ items }: Pick<HomeData, "items">, kind: Kind): readonl
   return items.filter((item) => item.kind === kind);
 }
 
-/** The days on which at least one of the items had been heard, up to now. */
+/** The days on which at least one of the items had been heard and was still there, up to now. */
 export function daysSince(
   { days, now_ms }: Pick<HomeData, "days" | "now_ms">,
-  items: readonly Pick<HomeItem, "first_ms">[],
+  items: readonly Pick<HomeItem, "first_ms" | "last_ms">[],
 ): HomeData["days"] {
-  const first_ms = Math.min(...items.map(({ first_ms }) => first_ms ?? Number.POSITIVE_INFINITY));
-  return days.filter(({ from_ms, to_ms }) => to_ms > first_ms && from_ms <= now_ms);
+  const lives = items.map(({ first_ms = Number.POSITIVE_INFINITY, last_ms = now_ms }) => ({
+    from_ms: first_ms,
+    to_ms: Math.min(last_ms, now_ms),
+  }));
+  return days.filter((day) =>
+    lives.some(({ from_ms, to_ms }) => day.to_ms > from_ms && day.from_ms <= to_ms),
+  );
 }
 
 /** Stretches of a span in which an item was not covered, up to now; one that isn't overdue yet is taken to be alive still. */

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
+import type { SettingOf } from "../../store/derived/home-readings.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { givenIn, pathReader, queryReader } from "../server/parameters.ts";
-import type { SettingOf } from "./derived-data.ts";
 import { nextQuery } from "./encoded-answers.ts";
 import { type Endpoint, type EndpointAnswer, exclusive, plainBody } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { SettingOf } from "../../store/derived/home-readings.ts";
 import type { Store } from "../../store/store.ts";
 import { VisibleStores } from "../../store/visible-store.ts";
 import { access } from "../server/elysia-app.ts";
@@ -6,7 +7,6 @@ import { pathReader, queryReader } from "../server/parameters.ts";
 import { textResponse } from "../server/responses.ts";
 import { pageOf, pageStyle } from "./contract/contract-page.ts";
 import { contractOf } from "./contract/openapi.ts";
-import type { SettingOf } from "./derived-data.ts";
 import {
   EncodedAnswer,
   inPieces,

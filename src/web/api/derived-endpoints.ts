@@ -1,5 +1,4 @@
 import { type TObject, Type } from "@sinclair/typebox";
-import { localDate, startOfDate_ms, type TimeSpan } from "../../base/time.ts";
 import { derivedPath, derivedRecords } from "../../domain/derived/derived-record.ts";
 import {
   type DerivedName,
@@ -9,8 +8,9 @@ import {
 } from "../../domain/derived/derived-table.ts";
 import type { DerivedRow } from "../../domain/derived/home-data.ts";
 import { record } from "../../domain/records/record-field.ts";
+import { monthAt, rowsOfMonth } from "../../store/derived/derived-rows.ts";
+import { type HomeSetting, isOlder, zoneOf } from "../../store/derived/home-readings.ts";
 import { HttpError } from "../server/http-errors.ts";
-import { type AskedHome, type HomeSetting, homeDataOf, isOlder, zoneOf } from "./derived-data.ts";
 import { after, before, type Endpoint, type EndpointCall, endpoint, limit, skip } from "./endpoint.ts";
 import { idOf } from "./record-endpoints.ts";
 import { nextSecond } from "./series-endpoint.ts";
@@ -69,16 +69,17 @@ function derivedEndpoint(name: DerivedName): Endpoint {
     handle: async (call) => {
       const { store, path, query, now_ms } = call;
       const setting = await requireHome(call);
-      const asked = { store, home: path.id, setting, now_ms };
-      const zone = await zoneOf(asked);
+      const zone = await zoneOf(store, path.id, setting);
+      const asked = { store, home: path.id, zone, walking: setting?.walking ?? [], now_ms };
       const until_ms = Math.min(
         query.before === undefined ? Number.POSITIVE_INFINITY : query.before * 1000,
         nextSecond(now_ms),
       );
       const from_ms = query.after === undefined ? 0 : (query.after + 1) * 1000;
       if (until_ms <= from_ms) return { body: [] };
-      const month = monthOf(zone, until_ms);
-      const rows = await rowsIn(asked, { name, zone, month });
+      // The whole month is made each time, so that a page never depends on where another began.
+      const month = monthAt(zone, until_ms - 1);
+      const rows = await rowsOfMonth(asked, { name }, month);
       // The day has begun before the moment that a page goes on from.
       const all = rows.filter(({ at_ms }) => at_ms >= from_ms && at_ms < until_ms);
       const body = all.slice(query.skip, query.skip + query.limit).map((row) => served(name, row));
@@ -90,24 +91,6 @@ function derivedEndpoint(name: DerivedName): Endpoint {
       return { body, next: { before: Math.floor(month.from_ms / 1000), after, skip: left, limit } };
     },
   });
-}
-
-/** All rows of a month, newest first. The whole month is made each time, so that a page never depends on where another began. */
-async function rowsIn(
-  asked: AskedHome,
-  { name, zone, month }: { name: DerivedName; zone: string; month: TimeSpan },
-): Promise<DerivedRow[]> {
-  const data = await homeDataOf(asked, { name, zone, span: month });
-  return derivedOf(name)
-    .derive(data)
-    .sort((one, other) => other.at_ms - one.at_ms);
-}
-
-/** The month of the calendar that the moment before this one lies in: the most that one request makes. */
-function monthOf(zone: string, until_ms: number): TimeSpan {
-  const first = Temporal.PlainDate.from(localDate(zone, until_ms - 1)).with({ day: 1 });
-  const start = (date: Temporal.PlainDate) => startOfDate_ms(zone, date.toString()) ?? 0;
-  return { from_ms: start(first), to_ms: start(first.add({ months: 1 })) };
 }
 
 /** Answers the setting of a home that is known: a gateway may be in one that it has no record of. */

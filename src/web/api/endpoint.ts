@@ -1,11 +1,11 @@
 import { type Static, type TObject, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { unixTime } from "../../domain/records/record-field.ts";
 import type { Scope } from "../../domain/token.ts";
+import type { SettingOf } from "../../store/derived/home-readings.ts";
 import type { Marked } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import type { ErrorName } from "../server/http-errors.ts";
 import type { CostName } from "../server/request-costs.ts";
-import type { SettingOf } from "./derived-data.ts";
 
 /**
  * One row of the table in endpoints.ts: all that there is to know of an endpoint. Routes, checks, and what

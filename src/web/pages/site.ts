@@ -33,8 +33,8 @@ export interface Site {
   meshOf?(home: number | undefined): Promise<readonly MeshScan[]>;
   /** At a gateway. */
   readonly walk?: SetupVisit;
-  /** Lines of curtain sensors on which walking speed is measured. */
-  readonly walking?: readonly WalkingLine[];
+  /** Lines of curtain sensors on which walking speed is measured, as the configuration of a home's gateway names them. */
+  walkingOf?(home: number | undefined): Promise<readonly WalkingLine[]>;
 }
 
 /** Setting up a home, with a phone in hand (src/gateway/joining/setup-visit.ts). */

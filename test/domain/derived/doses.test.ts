@@ -94,7 +94,7 @@ describe("reloads", () => {
     expect(findings.reloads).toEqual([
       { from_ms: at("2026-03-07", 15), to_ms: at("2026-03-07", 15) + 260_000 + 1 },
     ]);
-    expect(statuses(findings)).toEqual([...Array(6).fill("missed"), "reload"]);
+    expect(statuses(findings)).toEqual([...Array(6).fill("missed"), "unknown"]);
     expect(findings.otherDoors).toEqual([]);
   });
 

@@ -87,8 +87,7 @@ async function report(options: Partial<ReportOptions> = {}) {
     now_ms: sunday_ms + 8 * 24 * hour_ms,
     since: "2026-03-01",
     until: "2026-03-08",
-    lines: [{ ...line, sensors: named }],
-    timezone: "Asia/Tokyo",
+    settingOf: async () => ({ timezone: "Asia/Tokyo", walking: [{ ...line, sensors: named }] }),
     ...options,
   });
 }

@@ -33,7 +33,7 @@ export async function serveHome(options: {
 }): Promise<PagesServing> {
   const { now_ms, home, zone, doubts = [], troubles = [], walking = [] } = options;
   const site = {
-    ...{ home, walking, zoneOf: async () => zone },
+    ...{ home, walkingOf: async () => walking, zoneOf: async () => zone },
     ...{ doubtsOf: async () => doubts, troublesOf: async () => troubles },
   };
   const server = await servePages({ now_ms, site });

@@ -58,13 +58,17 @@ export async function servePages({
     zoneOf: async () => "Europe/Berlin",
     ...more,
   };
+  const settingOf = async (home: number) => {
+    const [timezone, walking = []] = [await site.zoneOf(home), await site.walkingOf?.(home)];
+    return { id: site.home, timezone, walking };
+  };
   const server = await startServer({
     store,
     clock,
     log,
     listen: { hostname: "127.0.0.1", port: 0 },
     realm: "lintel",
-    apps: [apiApp({ store }), dashboardApp(site)],
+    apps: [apiApp({ store, settingOf }), dashboardApp(site)],
     ...options,
   });
   const { origin, port } = server;

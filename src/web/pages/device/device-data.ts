@@ -158,8 +158,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     curves: series === undefined ? [] : await curvesIn(store, { series, item: item.key, span, uncovered }),
     walking:
       series === "wirelesssensor_events" ? await walkingCurvesIn(asked, { name, home, span, uncovered }) : [],
-    doses:
-      series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
+    doses: series === "pillbox_events" ? await dosesIn(asked, { name, home, span }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),
   };
   const trail = [...trailTo(site.role, home), { href, text: title }];

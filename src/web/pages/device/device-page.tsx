@@ -36,7 +36,7 @@ export function DevicePage(data: DeviceData & FrameData) {
             {[...data.curves, ...data.walking].map((curve) => (
               <CurveFigure key={curve.title} {...data} curve={curve} />
             ))}
-            {data.doses === null ? null : <DoseGrid {...data} doses={data.doses} />}
+            {data.doses === null ? null : <DoseGrid {...data} title="Doses" doses={data.doses} />}
             {day === null ? null : <DayOpened {...data} day={day} />}
             <Newest {...data} />
             <Take {...data} shown={shown} />

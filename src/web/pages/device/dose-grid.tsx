@@ -70,7 +70,7 @@ function Cell({ dose, times }: { dose: Dose | null; times: Times }) {
   const { word, mark } = marks[dose.status];
   const at = dose.at_ms === undefined ? "" : clockText(dose.at_ms, times);
   return (
-    <td class={`dose ${dose.status}`} data-date={dose.date} data-status={dose.status}>
+    <td class={`dose ${dose.status}`} data-date={dose.date} data-status={dose.status} title={dose.reason}>
       <span aria-hidden="true">{mark}</span> {at === "" ? word : at}
       {at === "" || dose.status === "taken" ? null : ` ${word}`}
     </td>
@@ -80,8 +80,7 @@ function Cell({ dose, times }: { dose: Dose | null; times: Times }) {
 const marks: Readonly<Record<DoseStatus, { readonly word: string; readonly mark: string }>> = {
   taken: { word: "taken", mark: "●" },
   late: { word: "late", mark: "◐" },
-  reload: { word: "filled", mark: "↻" },
-  due: { word: "due", mark: "○" },
-  unknown: { word: "not known", mark: "▨" },
   missed: { word: "missed", mark: "×" },
+  unknown: { word: "not known", mark: "▨" },
+  due: { word: "due", mark: "○" },
 };

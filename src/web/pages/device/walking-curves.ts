@@ -1,40 +1,48 @@
-import { day_ms, type TimeSpan, weeksOfDays, without } from "../../../base/time.ts";
+import { day_ms, isIn, type TimeSpan, weeksOfDays, without } from "../../../base/time.ts";
+import type { DerivedRow } from "../../../domain/derived/home-data.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
 import type { WalkingLine } from "../../../domain/derived/walking-passes.ts";
-import { type SensorPass, walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
 import { linesOf } from "../../../store/inventory/walking-lines.ts";
-import { presence } from "../home/strip-data.ts";
-import { type Asked, memoryBySite } from "../site.ts";
+import { measuredHome, measuredRows } from "../measures.ts";
+import type { Asked } from "../site.ts";
 import type { Uncovered } from "../uncovered.ts";
 import type { Curve } from "./curve-data.ts";
-import { type CalendarSpan, newestBefore, readingsIn } from "./device-request.ts";
+import type { CalendarSpan } from "./device-request.ts";
 
-/** Walking speed of each week on the lines that a sensor is one of: median and quartiles, as far as the token may see the others of the line. */
+/** Walking speed of each week on the lines that a sensor is one of: median and quartiles of the walks that the interface tells, as far as the token may see the others of the line. */
 export async function walkingCurvesIn(
   asked: Asked,
   of: { name: string; home: number | undefined; span: CalendarSpan; uncovered: readonly Uncovered[] },
 ): Promise<Curve[]> {
   const { name, home, span, uncovered } = of;
-  const { store, site } = asked;
+  const { store } = asked;
   const records = (await store.itemOverviews(home === undefined ? undefined : [home])).map(
     ({ record }) => record,
   );
-  const all = linesOf(site.walking ?? [], await store.givenNames(home), records);
-  const lines = all.filter(({ sensors }) => sensors.some(({ item }) => item === name));
-  const curves: Curve[] = [];
-  for (const line of lines)
-    curves.push(await curveOf(asked, line, { weeks: weeksOfDays(span.days), uncovered }));
-  return curves.filter(({ spread }) => spread !== null);
+  const { walking } = await measuredHome(asked, home);
+  const lines = linesOf(walking, await store.givenNames(home), records).filter(({ sensors }) =>
+    sensors.some(({ item }) => item === name),
+  );
+  if (lines.length === 0) return [];
+  const only = lines.flatMap(({ sensors }) => sensors.map(({ item }) => item));
+  const rows = await measuredRows(asked, { name: "walks", only, home }, span);
+  const weeks = weeksOfDays(span.days);
+  return lines
+    .map((line) => {
+      const walks = rows.filter(({ values }) => values["line"] === line.name);
+      return curveOf(line, { walks, weeks, uncovered });
+    })
+    .filter(({ spread }) => spread !== null);
 }
 
-async function curveOf(
-  asked: Asked,
+function curveOf(
   line: WalkingLine,
-  { weeks, uncovered }: { weeks: readonly TimeSpan[]; uncovered: readonly Uncovered[] },
-): Promise<Curve> {
-  const speeds: (readonly number[])[] = [];
-  for (const week of weeks) speeds.push(week.from_ms < asked.now_ms ? await speedsIn(asked, line, week) : []);
-  const found = speeds.map((of) => quartilesOf(of));
+  of: { walks: readonly DerivedRow[]; weeks: readonly TimeSpan[]; uncovered: readonly Uncovered[] },
+): Curve {
+  const { walks, weeks, uncovered } = of;
+  const speedsIn = (week: TimeSpan) =>
+    walks.filter(({ at_ms }) => isIn(week, at_ms)).map(({ values }) => Number(values["speed"]));
+  const found = weeks.map((week) => quartilesOf(speedsIn(week)));
   const values = (name: "lower" | "median" | "upper") => found.map((one) => one?.[name] ?? null);
   const known = weeks.map((week) => knownIn(week, uncovered));
   return {
@@ -46,7 +54,7 @@ async function curveOf(
     known: known.map(({ words }) => words),
     lines: [{ title: "median", values: values("median") }],
     trend: { lower: values("lower"), median: values("median"), upper: values("upper") },
-    spread: quartilesOf(speeds.flat()) ?? null,
+    spread: quartilesOf(weeks.flatMap(speedsIn)) ?? null,
   };
 }
 
@@ -74,47 +82,3 @@ export function knownIn(
     words: days === all ? null : `${days} of ${all} days`,
   };
 }
-
-/** Speeds of the walks of a week, metres a second; those of before are taken where nothing has come or changed since. */
-async function speedsIn(
-  { store, site }: Asked,
-  line: WalkingLine,
-  week: TimeSpan,
-): Promise<readonly number[]> {
-  const items: { item: string; key: number }[] = [];
-  const marks: string[] = [];
-  for (const { item } of line.sensors) {
-    const key = (await store.item("wirelesssensors", item))?.key;
-    if (key === undefined) continue;
-    items.push({ item, key });
-    const asked = { series, item: key, before_ms: week.to_ms, skip: 0, limit: 1, precision: "ms" } as const;
-    marks.push(await store.pageMark(asked));
-  }
-  const memory = memoryOf(site);
-  const name = `${line.name} ${week.from_ms} ${marks.join()}`;
-  const known = memory.get(name);
-  if (known !== undefined) return known;
-  const sightings: SensorPass[] = [];
-  for (const { item, key } of items) {
-    const before = await newestBefore(store, { series, item: key, before_ms: week.from_ms });
-    let saw = sees(before?.["event"]);
-    for await (const rows of readingsIn(store, { series, item: key, span: week }))
-      for (const [at_ms, event] of rows) {
-        if (sees(event) && !saw) sightings.push({ item, at_ms });
-        saw = sees(event);
-      }
-  }
-  const speeds = walkingPassesOf(line.sensors, sightings).walks.map(({ speed }) => speed);
-  memory.set(name, speeds, speeds.length + name.length);
-  return speeds;
-}
-
-function sees(event: unknown): boolean {
-  return (Number(event ?? 0) & presence) !== 0;
-}
-
-/** Numbers that are kept: those of a year of a line that is walked thirty times a day, and of their names. */
-const memory_max = 50_000;
-/** Speeds of a site, by what they were made of. */
-const memoryOf = memoryBySite<readonly number[]>(memory_max);
-const series = "wirelesssensor_events" as const;

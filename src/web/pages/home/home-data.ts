@@ -1,15 +1,16 @@
-import { day_ms, localDays } from "../../../base/time.ts";
+import { day_ms, localDays, type TimeSpan } from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
 import type { WalkingLine } from "../../../domain/derived/walking-passes.ts";
-import { walkingPassesOf } from "../../../domain/derived/walking-passes.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
+import type { AskedMeasure } from "../../../store/derived/home-readings.ts";
 import { type GivenName, isDevice } from "../../../store/inventory/given-names.ts";
 import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
+import { measuredHome, measuredRows } from "../measures.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
 import { pausedAt } from "../paused.ts";
 import { shownConflicts, titleOf } from "../shown-devices.ts";
@@ -25,7 +26,7 @@ import {
 } from "../site.ts";
 import { listText, momentText, type Times } from "../time-text.ts";
 import { hereUntil_ms, uncertainTimesIn } from "../uncovered.ts";
-import { type DeviceRow, rowOf } from "./home-devices.ts";
+import { type DeviceRow, type RowSources, rowOf } from "./home-devices.ts";
 import { type HomeNeed, needsOf, toBring, whyOf } from "./home-needs.ts";
 import type { StripContent } from "./strip-data.ts";
 import { isSpanName, type TimeWindow, windowAt } from "./strip-window.ts";
@@ -72,7 +73,8 @@ export const showHome: Show<HomePageData> = async (asked) => {
   const overviews = (await store.itemOverviews(homes)).filter(isShown);
   const records = overviews.map(({ record }) => record);
   const names = await store.givenNames(home);
-  const lines = window.span === "year" ? [] : linesOf(site.walking ?? [], names, records);
+  const { walking: configured } = await measuredHome(asked, home);
+  const lines = window.span === "year" ? [] : linesOf(configured, names, records);
   const sent = await sentBy(site, home);
   const here_ms = hereUntil_ms(sent);
   const sources = {
@@ -84,20 +86,18 @@ export const showHome: Show<HomePageData> = async (asked) => {
     memory: memoryOf(site),
     here_ms,
     doubts: await uncertainTimesIn(site, { home, from_ms: window.from_ms, to_ms: window.to_ms }),
-    inLine: new Set(lines.flatMap(({ sensors }) => sensors.map(({ item }) => item))),
+    measured: (of: AskedMeasure, span: TimeSpan) => measuredRows(asked, { ...of, home }, span),
   };
   const devices: DeviceRow[] = [];
-  const sightings = new Map<string, readonly number[]>();
   // One after the other: a page takes no more of the store than one reader.
   for (const overview of overviews) {
     const found = await rowOf(overview, sources);
     const room = names.find((given) => isDevice(given, overview.record))?.room ?? null;
     const title = titleOf(overview, names);
     const replaced = replacedBy(overview, { title, overviews, names });
-    devices.push({ ...found.row, title, room, replaced });
-    sightings.set(found.row.name, found.sightings);
+    devices.push({ ...found, title, room, replaced });
   }
-  const walking = walkingRows(lines, sightings);
+  const walking = await walkingRows(lines, new Set(devices.map(({ name }) => name)), sources);
   // Only readers who may see the home see faults of its box.
   const ownTroubles = async () => [
     ...(await troublesOf(site, { home, sent, times: { locale, zone, now_ms } })),
@@ -131,17 +131,22 @@ export const showHome: Show<HomePageData> = async (asked) => {
   };
 };
 
-/** Speeds on lines of which at least one sensor is shown, by the sightings of each sensor. */
-function walkingRows(
+/** Speeds on lines of which at least one sensor is shown. */
+async function walkingRows(
   lines: readonly WalkingLine[],
-  sightings: ReadonlyMap<string, readonly number[]>,
-): WalkingRow[] {
-  return lines.flatMap(({ name, sensors }) => {
-    const seen = sensors.filter(({ item }) => sightings.has(item));
-    if (seen.length === 0) return [];
-    const all = seen.flatMap(({ item }) => (sightings.get(item) ?? []).map((at_ms) => ({ item, at_ms })));
-    const speeds = quartilesOf(walkingPassesOf(sensors, all).walks.map(({ speed }) => speed)) ?? null;
-    return [{ name, items: seen.map(({ item }) => item), speeds }];
+  shown: ReadonlySet<string>,
+  { measured, window }: Pick<RowSources, "measured" | "window">,
+): Promise<WalkingRow[]> {
+  const seen = lines.map(({ name, sensors }) => ({
+    name,
+    items: sensors.map(({ item }) => item).filter((item) => shown.has(item)),
+  }));
+  const only = seen.flatMap(({ items }) => items);
+  const walks = only.length === 0 ? [] : await measured({ name: "walks", only }, window);
+  return seen.flatMap(({ name, items }) => {
+    if (items.length === 0) return [];
+    const own = walks.filter(({ values }) => values["line"] === name);
+    return [{ name, items, speeds: quartilesOf(own.map(({ values }) => Number(values["speed"]))) ?? null }];
   });
 }
 

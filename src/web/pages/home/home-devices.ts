@@ -1,10 +1,12 @@
-import { day_ms, localDays } from "../../../base/time.ts";
+import { day_ms, localDays, type TimeSpan } from "../../../base/time.ts";
+import { dosesInRows } from "../../../domain/derived/box-doses.ts";
 import type { Dose } from "../../../domain/derived/doses.ts";
+import type { DerivedRow } from "../../../domain/derived/home-data.ts";
 import { isBatteryLow, type Kind } from "../../../domain/kinds.ts";
+import type { AskedMeasure } from "../../../store/derived/home-readings.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
-import { dosesWithin } from "../device/box-doses.ts";
-import { type Covering, readUntil_ms, type Uncovered, uncoveredOf } from "../uncovered.ts";
+import { readUntil_ms, type Uncovered, uncoveredOf } from "../uncovered.ts";
 import {
   happened,
   open,
@@ -67,19 +69,16 @@ export interface RowSources {
   readonly here_ms: number | undefined;
   /** Stretches in which the clock of the home was in doubt. */
   readonly doubts: readonly Uncovered[];
-  /** Items of lines that measure walking speed. */
-  readonly inLine: ReadonlySet<string>;
+  /** Rows of a derived measure of the home. */
+  readonly measured: (of: AskedMeasure, span: TimeSpan) => Promise<readonly DerivedRow[]>;
 }
 
-type Kept = Pick<Covering, "read_ms" | "replaced_ms">;
-
-/** A row, and the sightings of a curtain sensor in the window. */
 export async function rowOf(
   overview: ItemOverview,
   sources: RowSources,
-): Promise<{ row: Omit<DeviceRow, "title" | "room" | "replaced">; sightings: readonly number[] }> {
+): Promise<Omit<DeviceRow, "title" | "room" | "replaced">> {
   const { record, heard_ms, overdue, linkquality } = overview;
-  const { store, homes, window, memory, doubts, inLine, here_ms, now_ms } = sources;
+  const { store, homes, window, memory, doubts, here_ms, now_ms } = sources;
   const { itemname: name, subtypename: subtype } = record;
   const kind = record.typename as Kind;
   const found = seriesOfStrip[kind] && (await store.item(kind, name, homes));
@@ -92,25 +91,24 @@ export async function rowOf(
     battery: batteryOf(overview, now_ms),
     linkquality: linkquality ?? null,
   };
-  if (found === undefined)
-    return { row: { ...facts, marks: [], often: [], uncovered: [], latest: null }, sightings: [] };
-  const item: StripItem = { key: found.key, kind, inLine: inLine.has(name), ...(homes && { homes }) };
-  const { marks, often, steps, sightings } = await stripContentOf(store, { item, window, memory });
+  if (found === undefined) return { ...facts, marks: [], often: [], uncovered: [], latest: null };
+  const item: StripItem = { key: found.key, kind, ...(homes && { homes }) };
+  const { marks, often, steps } = await stripContentOf(store, { item, window, memory });
   const { from_ms } = window;
   const to_ms = Math.min(window.to_ms, now_ms);
   const read_ms = await readUntil_ms(store, { item: found.key, kind, subtype, homes, now_ms });
   const replaced_ms = overview.replaced?.at_ms;
   const covering = { item: found.key, kind, homes, from_ms, to_ms, here_ms, read_ms, replaced_ms };
   const uncovered = [...(await uncoveredOf(store, covering)), ...doubts];
-  const latest = await latestOf({ item, subtype, steps, read_ms, replaced_ms }, sources);
-  return { row: { ...facts, marks, often, uncovered, latest }, sightings };
+  const latest = await latestOf({ item, name, subtype, steps }, sources);
+  return { ...facts, marks, often, uncovered, latest };
 }
 
 async function latestOf(
-  { item, subtype, steps, ...kept }: { item: StripItem; subtype: string; steps: number } & Kept,
+  { item, name, subtype, steps }: { item: StripItem; name: string; subtype: string; steps: number },
   sources: RowSources,
 ): Promise<Latest | null> {
-  if (item.kind === "pillboxes") return dosesOfBox(item, { ...sources, ...kept });
+  if (item.kind === "pillboxes") return dosesOfBox(item, name, sources);
   const [last, ...earlier] = await newest(item, sources, latest_max);
   if (last === undefined) return null;
   const at_ms = last.stamp;
@@ -131,20 +129,14 @@ function doorOf(records: readonly [SeriesRecord, ...SeriesRecord[]]): Latest {
 }
 
 /** Doses of today and the six days before. */
-async function dosesOfBox(item: StripItem, sources: RowSources & Kept): Promise<Latest | null> {
-  const { store, zone, now_ms, here_ms, read_ms, replaced_ms } = sources;
-  const records = await newest(item, sources, boxEvents_max);
-  if (records[0] === undefined) return null;
+async function dosesOfBox(item: StripItem, name: string, sources: RowSources): Promise<Latest | null> {
+  const { zone, now_ms } = sources;
+  const [last] = await newest(item, sources, 1);
+  if (last === undefined) return null;
   const days = localDays(zone, { from_ms: now_ms - 7 * day_ms, to_ms: now_ms + 1 }).slice(-7);
   const span = { from_ms: days[0]?.from_ms ?? now_ms, to_ms: days.at(-1)?.to_ms ?? now_ms };
-  const { key, kind, homes } = item;
-  const covering = { item: key, kind, homes, from_ms: span.from_ms, to_ms: now_ms };
-  const uncovered = await uncoveredOf(store, { ...covering, here_ms, read_ms, replaced_ms });
-  const states = records.map(({ stamp, event }) => ({ stamp_ms: stamp, event: Number(event) }));
-  const before = states.find(({ stamp_ms }) => stamp_ms < span.from_ms)?.event ?? 0;
-  const inSpan = states.filter(({ stamp_ms }) => stamp_ms >= span.from_ms);
-  const { doses } = dosesWithin({ states: inSpan, before, zone, span, uncovered, now_ms });
-  return { type: "doses", at_ms: records[0].stamp, doses };
+  const rows = await sources.measured({ name: "doses", only: [name] }, span);
+  return { type: "doses", at_ms: last.stamp, doses: dosesInRows(rows) };
 }
 
 async function newest(
@@ -189,5 +181,3 @@ const age_least_ms = 30 * day_ms;
 const gone_least_percent = 50;
 /** The newest records in which the latest change is looked for. */
 const latest_max = 20;
-/** Events of a week of a pill box that somebody plays with. */
-const boxEvents_max = 500;

@@ -47,11 +47,11 @@ export function LatestWords(of: { latest: DeviceRow["latest"]; isPresent: boolea
 function Doses({ doses, times }: { doses: readonly Dose[]; times: Times }) {
   return (
     <ol class="week-doses">
-      {doses.map(({ date, status, at_ms }) => {
+      {doses.map(({ date, status, at_ms, reason = "" }) => {
         // Noon of that date anywhere is that date in Greenwich.
         const day = { locale: times.locale, zone: "UTC", now_ms: 0 };
         const noon_ms = Date.parse(`${date}T12:00Z`);
-        const words = `${dayText(noon_ms, day)}: ${doseWords[status]}${at_ms === undefined ? "" : ` ${clockText(at_ms, times)}`}`;
+        const words = `${dayText(noon_ms, day)}: ${[doseWords[status], at_ms === undefined ? reason : clockText(at_ms, times)].join(" ").trim()}`;
         return (
           <li key={date} class={status} title={words}>
             <span class="unseen">{words}</span>
@@ -69,7 +69,7 @@ export function DoseLegend() {
   return (
     <p class="dose-legend">
       Pill boxes: {doseMarks.taken} a door moved, {doseMarks.missed} no door moved, {doseMarks.unknown} not
-      known, {doseMarks.due} not due yet, {doseMarks.reload} a door moved only while the box was filled
+      known, {doseMarks.due} not due yet
     </p>
   );
 }
@@ -78,13 +78,12 @@ function narrowWeekday(at_ms: number, locale: string): string {
   return new Intl.DateTimeFormat(locale, { weekday: "narrow", timeZone: "UTC" }).format(at_ms);
 }
 
-const doseMarks = { taken: "✓", late: "✓", reload: "+", due: "·", unknown: "?", missed: "✗" } as const;
+const doseMarks = { taken: "✓", late: "✓", due: "·", unknown: "?", missed: "✗" } as const;
 const doseWords = {
   taken: "taken",
   late: "taken after midnight,",
-  reload: "a door moved while it was filled",
   due: "not yet",
-  unknown: "not known, part of the day is not covered",
+  unknown: "not known,",
   missed: "missed",
 } as const;
 

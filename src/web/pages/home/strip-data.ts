@@ -2,7 +2,7 @@ import type { RecentlyUsed } from "../../../base/recently-used.ts";
 import { eventBit } from "../../../domain/event-words.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { SeriesName } from "../../../domain/series.ts";
-import type { PageStart, SeriesRecord } from "../../../store/store.ts";
+import type { SeriesRecord } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import type { TimeWindow } from "./strip-window.ts";
 
@@ -14,8 +14,6 @@ export interface StripContent {
   readonly often: readonly number[];
   /** Sum of the steps of a watch. */
   readonly steps: number;
-  /** When each sighting of a curtain sensor began, unix milliseconds, oldest first; of others nothing. */
-  readonly sightings: readonly number[];
 }
 
 /** An item, by its key, as pages look at it. */
@@ -23,8 +21,6 @@ export interface StripItem {
   readonly key: number;
   readonly kind: Kind;
   readonly homes?: readonly number[];
-  /** It is one of a line that measures walking speed. */
-  readonly inLine: boolean;
 }
 
 /** Readings that are remembered, by what they were made of. */
@@ -60,7 +56,6 @@ export async function stripContentOf(
     marks: [...past.marks, ...present.marks.map((column) => column + before.columns)],
     often: [...past.often, ...present.often],
     steps: past.steps + present.steps,
-    sightings: [...past.sightings, ...present.sightings],
   };
 }
 
@@ -73,8 +68,8 @@ async function rememberedOf(
   if (series === undefined) return nothing;
   const { span, from_ms, to_ms, columns } = window;
   const of = { series, item: item.key, ...(item.homes && { homes: item.homes }) };
-  const asked = { ...of, before_ms: to_ms, skip: 0, limit: page_max, precision: "ms" } as const;
-  const name = `${await store.pageMark(asked)} ${from_ms} ${to_ms} ${item.inLine}`;
+  const asked = { ...of, before_ms: to_ms, skip: 0, limit: 1, precision: "ms" } as const;
+  const name = `${await store.pageMark(asked)} ${from_ms} ${to_ms}`;
   const known = memory.get(name);
   if (known !== undefined) return known;
   const step_ms = (to_ms - from_ms) / columns;
@@ -89,10 +84,9 @@ async function rememberedOf(
   const marks = Array.from(happenings.keys()).filter((column) => happenings[column] !== 0);
   const steps =
     item.kind === "watches" ? sum.reduce((all, one) => all + (Number.isNaN(one) ? 0 : one), 0) : 0;
-  const sightings = item.inLine ? await sightingsIn(store, asked, from_ms) : [];
   const often = span === "year" ? marks.map((column) => happenings[column] ?? 0) : [];
-  const shown = { marks, often, steps, sightings };
-  memory.set(name, shown, marks.length + often.length + sightings.length + name.length);
+  const shown = { marks, often, steps };
+  memory.set(name, shown, marks.length + often.length + name.length);
   return shown;
 }
 
@@ -101,35 +95,6 @@ function happeningOf(kind: Kind): { readonly field: string; readonly mask?: numb
   if (kind === "scales") return { field: "weight" };
   if (kind === "watches") return { field: "steps" };
   return kind === "pillboxes" ? { field: "event" } : { field: "event", mask: presence | open };
-}
-
-/** When somebody came into the view of a sensor, oldest first. */
-async function sightingsIn(
-  store: VisibleStore,
-  asked: Parameters<VisibleStore["page"]>[0],
-  from_ms: number,
-): Promise<number[]> {
-  const sightings: number[] = [];
-  let after: SeriesRecord | undefined;
-  let start: PageStart | undefined;
-  for (let pages = 0; pages < pages_max; pages++) {
-    const next = start && { before_ms: start.before_s * 1_000, skip: start.skip, through: start.through };
-    const page = await store.page({ ...asked, ...next });
-    // From the newest to the oldest: a sighting begins where the record before it saw nobody.
-    for (const record of page.records) {
-      if (after !== undefined && sees(after) && !sees(record)) sightings.push(after.stamp);
-      if (record.stamp < from_ms) return sightings.toReversed();
-      after = record;
-    }
-    start = page.next;
-    if (start === undefined) break;
-  }
-  if (after !== undefined && sees(after)) sightings.push(after.stamp);
-  return sightings.toReversed();
-}
-
-function sees({ event }: SeriesRecord): boolean {
-  return (Number(event) & presence) !== 0;
 }
 
 /** Whether a record says that something happened: a sensor saw somebody or a door opened, a box moved, somebody weighed himself or walked. */
@@ -141,7 +106,4 @@ export function happened(kind: Kind, record: SeriesRecord): boolean {
 export const open = 1 << eventBit.opened;
 export const presence = 1 << eventBit.present;
 
-const nothing: StripContent = { marks: [], often: [], steps: 0, sightings: [] };
-const page_max = 1_000;
-/** Of one item: of more readings the newest are looked at. */
-const pages_max = 50;
+const nothing: StripContent = { marks: [], often: [], steps: 0 };

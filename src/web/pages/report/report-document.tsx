@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
+import { day_ms } from "../../../base/time.ts";
 import type { Dose } from "../../../domain/derived/doses.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
 import colours from "../../server/colours.css" with { type: "text" };
@@ -150,13 +151,13 @@ function Weights({ report: { weights }, times, nothing }: ReportParts) {
       <Part key={scale.itemname} of="weights" title={`Weight, ${scale.itemname}`}>
         <SpreadPlot
           {...{ weeks, times }}
-          dots={scale.weights.map(({ at_ms, kilograms }) => ({ at_ms, value: kilograms }))}
+          dots={scale.days.map(({ at_ms, kilograms }) => ({ at_ms: at_ms + day_ms / 2, value: kilograms }))}
           digits={1}
           uncovered={nothing(scale.itemname)}
           label={`Weight on ${scale.itemname} by week, kg`}
         />
         <SpreadTable
-          {...{ weeks, counted: "weighings", unit: "kg", digits: 1 }}
+          {...{ weeks, counted: "days", unit: "kg", digits: 1 }}
           of={(week) => `weights.${index}.weeks.${week}.kilograms`}
         />
       </Part>
@@ -233,9 +234,7 @@ function answerOf({ pillboxes, walking, missing }: HouseholdReport) {
               `${count("taken")} were taken`,
               ...(count("late") > 0 ? [`${count("late")} late`] : []),
               `${count("missed")} missed`,
-              ...(count("unknown") + count("reload") > 0
-                ? [`${count("unknown") + count("reload")} cannot be told`]
-                : []),
+              ...(count("unknown") > 0 ? [`${count("unknown")} cannot be told`] : []),
             ],
             "en-GB",
           )}.`,

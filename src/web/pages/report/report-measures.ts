@@ -1,15 +1,23 @@
-import type { TimeSpan } from "../../../base/time.ts";
+import { day_ms, isIn, type TimeSpan } from "../../../base/time.ts";
 import {
   type CoverageReason,
   type CoverageState,
   type KnownCoverage,
   minutesByDay,
 } from "../../../domain/coverage-record.ts";
+import { type DerivedRow, rounded } from "../../../domain/derived/home-data.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
-import { type SleepEpisode, SleepJoiner } from "../../../domain/derived/sleep.ts";
 import { eventBit } from "../../../domain/event-words.ts";
 import type { Item } from "../../../domain/records/item.ts";
-import { daysAndWeeks, type ReportOptions, reportCoverage, reportRows, reportSpan } from "./report-source.ts";
+import { derivedRows } from "../../../store/derived/derived-rows.ts";
+import {
+  daysAndWeeks,
+  measuredHome,
+  type ReportOptions,
+  reportCoverage,
+  reportRows,
+  reportSpan,
+} from "./report-source.ts";
 
 /** Makes the report of an item; days are those of the time zone. */
 type ReportMaker<Report> = (options: ReportOptions, record: Item, zone: string) => Promise<Report>;
@@ -60,22 +68,31 @@ export const activityReport: ReportMaker<ActivityReport | undefined> = async (op
 const told = (1 << eventBit.opened) | (1 << eventBit.present);
 const minute_ms = 60_000;
 
-/** Weighings of a scale, which does not know who stood on it. */
+/** `weight_daily` of the interface, by week. */
 export interface WeightReport {
   readonly itemname: string;
   readonly timezone: string;
-  readonly weights: readonly { readonly at_ms: number; readonly kilograms: number }[];
+  /** The days that a weight is known of. */
+  readonly days: readonly { readonly date: string; readonly at_ms: number; readonly kilograms: number }[];
   /** For each week, from Monday on; `from` is its first day within the span. */
   readonly weeks: readonly (TimeSpan & { readonly from: string; readonly kilograms?: Quartiles })[];
 }
 
-/** Sleep as a watch tells it. */
+/** `sleep` of the interface, by day. */
 export interface SleepReport {
   readonly itemname: string;
   readonly timezone: string;
-  readonly episodes: readonly SleepEpisode[];
+  readonly episodes: readonly SleepEpisodeReport[];
   /** Every day of the span up to now; `asleep` of the episodes that ended on it, absent where there was none. */
   readonly days: readonly (TimeSpan & { readonly date: string; readonly asleep?: Asleep })[];
+}
+
+/** An episode of sleep; minutes as the interface has them. */
+export interface SleepEpisodeReport extends TimeSpan, Asleep {
+  readonly day: string;
+  readonly awake_min: number;
+  readonly unknown_min: number;
+  readonly awakenings: number;
 }
 
 /** Minutes asleep, by stage. */
@@ -86,21 +103,22 @@ export interface Asleep {
   readonly total_min: number;
 }
 
-/** Undefined where nobody was weighed in the span. */
+/** Undefined where no weight is known in the span. */
 export const weightReport: ReportMaker<WeightReport | undefined> = async (options, record, zone) => {
   const span = reportSpan(options, zone);
-  const rows = await reportRows(options, record, "scale_weights", span);
-  if (rows.length === 0) return undefined;
-  const weights = rows.map(([at_ms, grams]) => ({ at_ms, kilograms: Number(grams) / 1000 }));
-  const within = ({ from_ms, to_ms }: TimeSpan) =>
-    quartilesOf(
-      weights.filter(({ at_ms }) => at_ms >= from_ms && at_ms < to_ms).map(({ kilograms }) => kilograms),
-    );
+  const measure = { name: "weight_daily", only: [record.itemname] } as const;
+  const rows = await derivedRows(await measuredHome(options, zone), measure, span);
+  const days = rows.flatMap(({ at_ms, day: date, values: { weight_kg = null } }) =>
+    weight_kg === null ? [] : [{ date, at_ms, kilograms: Number(weight_kg) }],
+  );
+  if (days.length === 0) return undefined;
+  const within = (week: TimeSpan) =>
+    quartilesOf(days.filter(({ at_ms }) => isIn(week, at_ms)).map(({ kilograms }) => kilograms));
   const { weeks } = daysAndWeeks(zone, span, options.now_ms);
   return {
     itemname: record.itemname,
     timezone: zone,
-    weights,
+    days,
     weeks: weeks.map((week) => ({ ...week, kilograms: within(week) })),
   };
 };
@@ -108,30 +126,53 @@ export const weightReport: ReportMaker<WeightReport | undefined> = async (option
 /** Undefined where the watch has told of no sleep in the span. */
 export const sleepReport: ReportMaker<SleepReport | undefined> = async (options, record, zone) => {
   const span = reportSpan(options, zone);
-  const rows = await reportRows(options, record, "watch_epochs", span);
-  const joiner = new SleepJoiner();
-  const found = rows.map(([from_ms, duration, _distance, _steps, _walks, _runs, sleepState]) =>
-    joiner.add({ from_ms, to_ms: from_ms + Number(duration) * 1000, sleepState: Number(sleepState) }),
-  );
-  const episodes = [...found, joiner.end()].filter((one) => one !== undefined);
-  if (episodes.length === 0) return undefined;
+  const measure = { name: "sleep", only: [record.itemname] } as const;
+  // An episode that ended on the first day may have begun on the day before.
+  const begun = { ...span, from_ms: span.from_ms - 2 * day_ms };
   const { days } = daysAndWeeks(zone, span, options.now_ms);
+  const dates = new Set(days.map(({ date }) => date));
+  const rows = await derivedRows(await measuredHome(options, zone), measure, begun);
+  const episodes = rows.filter(({ day }) => dates.has(day)).map(episodeOf);
+  if (episodes.length === 0) return undefined;
   return {
     itemname: record.itemname,
     timezone: zone,
     episodes,
     days: days.map(({ date, from_ms, to_ms }) => {
-      const own = episodes.filter((one) => one.to_ms > from_ms && one.to_ms <= to_ms);
+      const own = episodes.filter(({ day }) => day === date);
       return { date, from_ms, to_ms, ...(own.length > 0 && { asleep: asleepIn(own) }) };
     }),
   };
 };
 
-function asleepIn(episodes: readonly SleepEpisode[]): Asleep {
-  const minutes = (stage: "light_ms" | "deep_ms" | "rem_ms") =>
-    episodes.reduce((sum, episode) => sum + episode[stage], 0) / 60_000;
-  const [light_min, deep_min, rem_min] = [minutes("light_ms"), minutes("deep_ms"), minutes("rem_ms")];
-  return { light_min, deep_min, rem_min, total_min: light_min + deep_min + rem_min };
+function episodeOf({ at_ms: from_ms, day, values }: DerivedRow): SleepEpisodeReport {
+  const of = (name: string) => Number(values[name]);
+  return {
+    from_ms,
+    to_ms: of("stop") * 1_000,
+    day,
+    light_min: of("light_min"),
+    deep_min: of("deep_min"),
+    rem_min: of("rem_min"),
+    total_min: of("asleep_min"),
+    awake_min: of("awake_min"),
+    unknown_min: of("unknown_min"),
+    awakenings: of("awakenings"),
+  };
+}
+
+function asleepIn(episodes: readonly SleepEpisodeReport[]): Asleep {
+  const sum = (name: keyof Asleep) =>
+    rounded(
+      episodes.reduce((all, episode) => all + episode[name], 0),
+      1,
+    );
+  return {
+    light_min: sum("light_min"),
+    deep_min: sum("deep_min"),
+    rem_min: sum("rem_min"),
+    total_min: sum("total_min"),
+  };
 }
 
 /** How long an item was listened to and alive, and why not. */

@@ -9,12 +9,12 @@ import {
   type Week,
   weeksOfDays,
 } from "../../../base/time.ts";
-import { isTimezone } from "../../../base/timezone.ts";
-import type { WalkingLine } from "../../../domain/derived/walking-passes.ts";
+import { isTimezone, machineTimezone } from "../../../base/timezone.ts";
 import { isRecording } from "../../../domain/device-words.ts";
 import { isKind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
+import { type MeasuredHome, ofHome, type SettingOf } from "../../../store/derived/home-readings.ts";
 import type { CoverageInterval, ReadingRow, Store } from "../../../store/store.ts";
 import { readingsIn } from "../device/device-request.ts";
 
@@ -29,10 +29,8 @@ export interface ReportOptions {
   readonly home?: number | undefined;
   /** Only what these items take part in. */
   readonly items?: readonly string[];
-  /** Of the configuration: those that were measured in the home come with them. */
-  readonly lines: readonly WalkingLine[];
-  /** Of homes whose record names none. */
-  readonly timezone: string;
+  /** Finds the part of a gateway's configuration that is about a home. */
+  readonly settingOf: SettingOf;
 }
 
 /** The days asked for, in a zone: four weeks up to today unless the options say otherwise. */
@@ -74,22 +72,31 @@ export function itemsAsked(records: readonly Item[], { items, home }: ReportOpti
 }
 
 /**
- * The time zone of an item's home: what the home's record says, else that of the gateway.
+ * The time zone of an item's home: what the home's record says, else that of the gateway, else that of this machine.
  *
  * @throws OperatorError where the record says what is no time zone: no local day is made of it
  */
 export async function zoneOf(
-  { store, timezone, home }: ReportOptions,
+  { store, settingOf, home }: ReportOptions,
   record: Item | undefined,
 ): Promise<string> {
   const homeid = home ?? record?.currenthomeid ?? undefined;
   const zone = homeid === undefined ? undefined : (await store.record("homes", homeid))?.timezone;
-  if (typeof zone !== "string") return timezone;
+  if (typeof zone !== "string") return (await settingOf(homeid ?? 0))?.timezone ?? machineTimezone();
   if (isTimezone(zone)) return zone;
   throw new OperatorError(
     `home ${homeid} has the time zone ${JSON.stringify(plainLine(zone))}, and there is none of that name: no local day can be made of it`,
     "correct the record of the home with lintel import",
   );
+}
+
+/** The home as its measures are asked for; of a gateway without a number all that it has. */
+export async function measuredHome(
+  { store, home, now_ms, settingOf }: ReportOptions,
+  zone: string,
+): Promise<MeasuredHome> {
+  const walking = (await settingOf(home ?? 0))?.walking ?? [];
+  return { store, home, zone, walking, now_ms };
 }
 
 /** All readings of a series of an item in a span, oldest first. */
@@ -129,11 +136,6 @@ export async function reportCoverage(
     more = intervals.length === intervalsAtOnce_max && (intervals.at(-1)?.start_ms ?? 0) > span.from_ms;
   }
   return found.reverse();
-}
-
-/** The part of a request that asks for one home's readings alone. */
-export function ofHome(home: number | undefined): { readonly homes?: readonly number[] } {
-  return home === undefined ? {} : { homes: [home] };
 }
 
 /** Days up to now, and the weeks from Monday to Sunday that they make, cut to the span. */

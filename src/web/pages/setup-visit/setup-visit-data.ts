@@ -75,7 +75,7 @@ export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
   const names = await store.givenNames();
   const overviews = await store.itemOverviews();
   const shown = overviews.filter((one) => one.record.typename !== "gateways" && isInUse(one));
-  const lines = site.walking ?? [];
+  const lines = (await site.walkingOf?.(site.home)) ?? [];
   const devices = shown.map((overview) => {
     const { itemname } = overview.record;
     const line = lines.find(({ sensors }) => sensors.some(({ item }) => item === itemname));

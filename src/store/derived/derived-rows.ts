@@ -1,0 +1,84 @@
+import type { RecentlyUsed } from "../../base/recently-used.ts";
+import { day_ms, isIn, localDate, startOfDate_ms, type TimeSpan } from "../../base/time.ts";
+import { derivedOf } from "../../domain/derived/derived-table.ts";
+import type { DerivedRow, HomeData } from "../../domain/derived/home-data.ts";
+import {
+  type AskedMeasure,
+  type FoundHome,
+  foundHome,
+  homeDataOf,
+  type MeasuredHome,
+  ofHome,
+} from "./home-readings.ts";
+
+/** Rows that are remembered, by what they were made of. A row weighs one. */
+export type DerivedMemory = RecentlyUsed<readonly DerivedRow[]>;
+
+/** The month of the calendar that a moment lies in. */
+export function monthAt(zone: string, at_ms: number): TimeSpan {
+  const first = Temporal.PlainDate.from(localDate(zone, at_ms)).with({ day: 1 });
+  const start = (date: Temporal.PlainDate) => startOfDate_ms(zone, date.toString()) ?? 0;
+  return { from_ms: start(first), to_ms: start(first.add({ months: 1 })) };
+}
+
+/**
+ * Rows of a measure whose time began in a span, oldest first. They are made month by month, as the interface makes them, so that pages, reports and the interface
+ * have the same numbers.
+ */
+export async function derivedRows(
+  asked: MeasuredHome,
+  of: AskedMeasure & { readonly memory?: DerivedMemory },
+  span: TimeSpan,
+): Promise<DerivedRow[]> {
+  const rows: DerivedRow[] = [];
+  const until_ms = Math.min(span.to_ms, asked.now_ms + 1);
+  for (let at_ms = span.from_ms; at_ms < until_ms; ) {
+    const month = monthAt(asked.zone, at_ms);
+    rows.push(...(await rowsOfMonth(asked, of, month)).toReversed());
+    at_ms = month.to_ms;
+  }
+  return rows.filter(({ at_ms }) => isIn(span, at_ms));
+}
+
+/** All that a measure of a span is made of, for what else it tells. */
+export async function homeDataIn(asked: MeasuredHome, of: AskedMeasure, span: TimeSpan): Promise<HomeData> {
+  return homeDataOf(asked, await foundHome(asked, of, span), span);
+}
+
+/** Rows of a whole month, newest first. */
+export async function rowsOfMonth(
+  asked: MeasuredHome,
+  { memory, ...of }: AskedMeasure & { readonly memory?: DerivedMemory },
+  month: TimeSpan,
+): Promise<readonly DerivedRow[]> {
+  const found = await foundHome(asked, of, month);
+  const mark = memory && (await markOf(asked, of, found, month));
+  const known = mark === undefined ? undefined : memory?.get(mark);
+  if (known !== undefined) return known;
+  const data = await homeDataOf(asked, found, month);
+  const rows = derivedOf(of.name)
+    .derive(data)
+    .sort((one, other) => other.at_ms - one.at_ms);
+  if (mark !== undefined) memory?.set(mark, rows, rows.length + 1);
+  return rows;
+}
+
+/** All that the rows of a month depend on, as a text: of a month that can still change, also the minute. */
+async function markOf(
+  asked: MeasuredHome,
+  { name, only = [] }: AskedMeasure,
+  { items, lines, read }: FoundHome,
+  month: TimeSpan,
+): Promise<string> {
+  const { store, home, zone, now_ms } = asked;
+  const page = { before_ms: read.to_ms, skip: 0, limit: 1, precision: "ms", ...ofHome(home) } as const;
+  const marks: string[] = [];
+  for (const { key, series } of items)
+    for (const one of series) marks.push(await store.pageMark({ ...page, series: one, item: key }));
+  const isOver = now_ms > month.to_ms + derivedOf(name).reach_days * day_ms;
+  const minute = isOver ? "" : Math.floor(now_ms / 60_000);
+  // Coverage of now grows with each minute.
+  const told = isOver ? items : items.map(({ covered, last_ms, ...item }) => item);
+  const all = JSON.stringify([name, only, home, zone, month, lines, minute, told, marks]);
+  return new Bun.CryptoHasher("sha256").update(all).digest("base64url");
+}

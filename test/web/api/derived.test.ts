@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SystemClock } from "../../../src/base/clock.ts";
+import { day_ms } from "../../../src/base/time.ts";
+import type { Device } from "../../../src/domain/reading.ts";
+import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
+import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
+import { Answering } from "../../../src/web/api/answering.ts";
+import { keptLog, reading, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
+
+const box: Device = { kind: "pillboxes", address: "5c:f2:86:00:00:01", subtype: "broadcasting" };
+const [june_ms, september_ms, october_ms] = [5, 8, 9].map((month) => Date.UTC(2026, month, 1)) as [
+  number,
+  number,
+  number,
+];
+const clock = new SettableClock(september_ms + 15 * day_ms + 2 * 3_600_000);
+const directory = temporaryDirectory();
+const { log } = keptLog("warn");
+let store: GatewayStore;
+let api: Answering;
+
+beforeAll(async () => {
+  store = await openGatewayStore({ directory: directory.path, clock: new SystemClock(), log, home: 12 });
+  const hours = Array.from({ length: 120 }, (_, at) => june_ms + at * 4 * 3_600_000);
+  await store.append([reading(box, "pillbox_events", june_ms + 9 * 3_600_000, { event: 2 })], {
+    listening: [{ listener: "ble", from_ms: june_ms, to_ms: october_ms }],
+    states: hours.map((heard_ms) => ({ device: box, heard_ms, listener: "ble" })),
+  });
+  const settingOf = async () => ({ id: 12, timezone: "UTC", walking: [] });
+  api = new Answering({ store, clock, settingOf });
+});
+afterAll(async () => {
+  await store.close();
+  directory[Symbol.dispose]();
+});
+
+async function doses(query: string): Promise<{ day: string; status: string }[]> {
+  const answer = await api.get<{ day: string; status: string }[]>("/homes/12/derived/doses", query);
+  if (answer === undefined || answer === "gone") throw new Error(`${query}: no answer`);
+  return answer.body;
+}
+
+test("a month in which nothing was heard of an item has a row for each day, which says unknown", async () => {
+  const august = await doses(`?before=${september_ms / 1000}`);
+  expect(august.map(({ day }) => day).reverse()).toEqual(
+    Array.from({ length: 31 }, (_, at) => `2026-08-${String(at + 1).padStart(2, "0")}`),
+  );
+  expect(new Set(august.map(({ status }) => status))).toEqual(new Set(["unknown"]));
+  // Before its first sign of life there is nothing to tell of.
+  expect(await doses(`?before=${june_ms / 1000}`)).toEqual([]);
+});
+
+test("what has not come of today may still come: a dose of today is due, and one of yesterday is unknown", async () => {
+  const [today, yesterday] = await doses("");
+  expect([today, yesterday]).toMatchObject([
+    { day: "2026-09-16", status: "due" },
+    { day: "2026-09-15", status: "due" },
+  ]);
+  clock.advance(5 * 3_600_000);
+  expect((await doses("")).slice(0, 2)).toMatchObject([
+    { day: "2026-09-16", status: "due" },
+    { day: "2026-09-15", status: "unknown" },
+  ]);
+});
