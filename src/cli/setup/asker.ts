@@ -54,7 +54,6 @@ export class Asker {
 
   close(): void {
     this.#lines.close();
-    process.stdin.unref();
   }
 
   async #line(question: string, hidden: boolean): Promise<string> {
