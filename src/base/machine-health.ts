@@ -173,7 +173,7 @@ function diskWear(directory: string, sys = "/sys"): DiskWear {
 }
 
 /** The directory of sysfs of the whole disk; undefined where a directory is on none, as in memory. */
-function diskOf(directory: string, sys: string): string | undefined {
+export function diskOf(directory: string, sys: string): string | undefined {
   const { dev } = statSync(directory, { bigint: true });
   const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
   const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);

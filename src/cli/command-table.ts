@@ -34,6 +34,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   ),
   mesh: command("show which Zigbee device is heard through which, and how well", () => import("./mesh.ts")),
   doctor: command("check everything a gateway needs, one by one", () => import("./doctor.ts")),
+  "burn-in": command(
+    "prove the hardware of a box at the bench, before it goes to a home",
+    () => import("./burn-in.ts"),
+  ),
   clock: command(
     "show whether Lintel trusts the clock, and confirm that it is right",
     () => import("./clock.ts"),

@@ -8,8 +8,10 @@ import { freeBytes } from "../../base/disk/disk-fault.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { knownTimeFile } from "../../base/guarded-clock.ts";
 import { decodeJson, decodingBounds } from "../../base/json-decoder.ts";
+import { boxKeyFile } from "../../gateway/box-key.ts";
 import { startsFile } from "../../gateway/starts.ts";
 import { backupMark, isOfProcess } from "../../store/sqlite/data-directory.ts";
+import { burnInFiles } from "../burn-in/bench.ts";
 import { bytesText } from "../terminal-text.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -211,9 +213,16 @@ export function filesToKeep(data: string, but: string): string[] {
 /**
  * The last status of each sensor: restored, it would make a later event look like a heartbeat, which is not recorded;
  * without it, at worst a heartbeat is recorded as an event. And the time that was known, by which a clock is judged: of a backup of long ago it would be wrong. And the
- * starts, which are of the box that the backup is of, as the time of its last backup is.
+ * starts, which are of the box that the backup is of, as the time of its last backup is, its key, and a burn-in that is under way there.
  */
-const momentary = new Set(["drivers/zigbee/at-rest.json", knownTimeFile, startsFile, backupMark]);
+const momentary = new Set([
+  "drivers/zigbee/at-rest.json",
+  knownTimeFile,
+  startsFile,
+  backupMark,
+  boxKeyFile,
+  ...burnInFiles,
+]);
 const piece_bytes = 1024 * 1024;
 /** Free space that is left to other programs on the disk. */
 const free_bytes_min = 4 * 1024 * 1024;

@@ -90,6 +90,16 @@ export const uploadPost: Post = {
     ),
 };
 
+/** The one burn-in at a time, beside the gateway. */
+export const burnInPost: Post = {
+  name: "burnin",
+  held: (directory, process) =>
+    new OperatorError(
+      `another burn-in${process} of ${directory} is under way`,
+      "go on with that one, or end it with Ctrl-C",
+    ),
+};
+
 /** The one update at a time, on a directory of releases. */
 export const updatePost: Post = {
   name: "update",

@@ -1,0 +1,44 @@
+import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { type TSchema, Type } from "@sinclair/typebox";
+
+/** A value, with the Ed25519 signature (RFC 8032) of it as JSON without spaces, its keys in the order in which they stand. Key and signature are base64. */
+export interface SignedJson<Value> {
+  readonly signed: Value;
+  readonly key: string;
+  readonly signature: string;
+}
+
+/** The schema of a signed value. */
+export function signedSchema<Schema extends TSchema>(signed: Schema) {
+  return Type.Object({
+    signed,
+    key: Type.String({ minLength: 44, maxLength: 44 }),
+    signature: Type.String({ minLength: 88, maxLength: 88 }),
+  });
+}
+
+/** @param key a private key of Ed25519 */
+export function signedJson<Value>(value: Value, key: KeyObject): SignedJson<Value> {
+  const { x = "" } = createPublicKey(key).export({ format: "jwk" });
+  return {
+    signed: value,
+    key: Uint8Array.fromBase64(x, { alphabet: "base64url" }).toBase64(),
+    signature: new Uint8Array(sign(null, bytesOf(value), key)).toBase64(),
+  };
+}
+
+/** Whether a value is as it was when the owner of its key signed it. Whose key it is has to be known from elsewhere. */
+export function isAsSigned({ signed, key, signature }: SignedJson<unknown>): boolean {
+  try {
+    const x = Uint8Array.fromBase64(key).toBase64({ alphabet: "base64url", omitPadding: true });
+    const known = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });
+    return verify(null, bytesOf(signed), known, Uint8Array.fromBase64(signature));
+  } catch {
+    // No key, or no base64.
+    return false;
+  }
+}
+
+function bytesOf(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}

@@ -1,0 +1,69 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { Clock } from "../../base/clock.ts";
+import { parseIfWhole, readPlainFile, writeDurably } from "../../base/disk/safe-files.ts";
+import type { Config } from "../../config/gateway-config.ts";
+import { BurnInHardware, type BurnInResult, BurnInResults } from "../../domain/burn-in.ts";
+import type { Asker } from "../setup/asker.ts";
+import type { Terminal } from "../terminal.ts";
+
+/** A burn-in that is under way. It is kept on disk at each step, and goes on from there after a power cut. */
+const BurnInState = Type.Object({
+  /** Names this burn-in in the blocks that it writes: 32 hex digits. */
+  run: Type.String({ pattern: "^[0-9a-f]{32}$" }),
+  begun_ms: Type.Integer({ minimum: 0 }),
+  hardware: BurnInHardware,
+  results: BurnInResults,
+  /** Rounds of the disk that have passed, the blocks of these, and the round that is open: in which boot, and whether it was ended without a power cut. */
+  disk: Type.Object({
+    passed: Type.Integer({ minimum: 0 }),
+    blocks: Type.Integer({ minimum: 0 }),
+    open: Type.Optional(Type.Object({ boot: Type.String(), stopped: Type.Boolean() })),
+  }),
+});
+export type BurnInState = Static<typeof BurnInState>;
+
+/** Everything that a check has to do with. */
+export interface Bench {
+  readonly directory: string;
+  /** Absent where only a data directory was named. */
+  readonly config: Config | undefined;
+  readonly clock: Clock;
+  readonly terminal: Terminal;
+  readonly asker: Asker;
+  readonly state: BurnInState;
+  /** Aborts when the technician interrupts. */
+  readonly stop: AbortSignal;
+  /** Brings the state to disk, changed by this. */
+  readonly keep: (change: Partial<BurnInState>) => void;
+}
+
+/** The finding of a check. */
+export type BurnInFinding = Omit<BurnInResult, "at_ms">;
+
+const [stateFile, blocksFile] = ["burn-in-state.json", "burn-in.blocks"] as const;
+/** Names of the files of a burn-in that is under way. */
+export const burnInFiles: readonly string[] = [stateFile, blocksFile];
+export const blocksPath = (directory: string) => join(directory, blocksFile);
+
+/** The burn-in that is under way; undefined where there is none, or the disk has kept none of it. */
+export function burnInUnderWay(directory: string): BurnInState | undefined {
+  const found = parseIfWhole(readPlainFile(join(directory, stateFile), state_bytes_max));
+  return Value.Check(BurnInState, found) ? found : undefined;
+}
+
+export function keepState(directory: string, state: BurnInState): void {
+  writeDurably(join(directory, stateFile), `${JSON.stringify(state)}\n`);
+}
+
+export function forgetState(directory: string): void {
+  for (const name of burnInFiles) rmSync(join(directory, name), { force: true });
+}
+
+export function pause(clock: Clock, delay_ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(delay_ms, resolve));
+}
+
+const state_bytes_max = 64 * 1024;

@@ -1,0 +1,100 @@
+import { type Static, type TOptional, Type } from "@sinclair/typebox";
+import { signedSchema } from "../base/signed-json.ts";
+
+/** A check of the burn-in: what it asks of the technician, how it judges, and what to do where it fails. */
+interface BurnInCheck {
+  readonly title: string;
+  readonly asks: string;
+  readonly judged: string;
+  readonly remedy: string;
+}
+
+/** The checks, in the order in which they are made. Documents, the command and the page follow this table. */
+export const burnInChecks = {
+  disk: {
+    title: "Disk",
+    asks: "Pull the plug five times, each time when the box asks for it. Then type the last number that the screen shows.",
+    judged: "After each power cut the disk has every block that it had acknowledged.",
+    remedy:
+      "Put in another card, of a make that keeps what it acknowledges (sold as industrial or high endurance), and begin again.",
+  },
+} as const satisfies Readonly<Record<string, BurnInCheck>>;
+
+export type BurnInCheckName = keyof typeof burnInChecks;
+export const burnInNames = Object.keys(burnInChecks) as BurnInCheckName[];
+
+const closed = { additionalProperties: false } as const;
+const sentence = Type.String({ maxLength: 500 });
+const word = Type.String({ maxLength: 200 });
+/** Unix milliseconds up to the end of the year 9999. */
+const moment_ms = Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 });
+
+/** The result of one check. */
+export const BurnInResult = Type.Object(
+  {
+    outcome: Type.Union([Type.Literal("passed"), Type.Literal("failed"), Type.Literal("skipped")]),
+    at_ms: moment_ms,
+    /** The finding, in a sentence; of a check that was skipped, the reason. */
+    found: sentence,
+  },
+  closed,
+);
+export type BurnInResult = Static<typeof BurnInResult>;
+
+export const BurnInResults = Type.Object(
+  Object.fromEntries(burnInNames.map((name) => [name, Type.Optional(BurnInResult)])) as Record<
+    BurnInCheckName,
+    TOptional<typeof BurnInResult>
+  >,
+  closed,
+);
+export type BurnInResults = Static<typeof BurnInResults>;
+
+/** Parts that another burn-in is needed after a change of; absent where the machine does not tell. */
+export const BurnInHardware = Type.Object(
+  {
+    machine: Type.Optional(word),
+    /** Its identity as the card itself tells it. */
+    card: Type.Optional(word),
+    /** Lasting paths of sticks. */
+    sticks: Type.Array(word, { maxItems: 16 }),
+    /** The current that the power supply says it can give; a Raspberry Pi 5 asks it. */
+    supply: Type.Optional(word),
+  },
+  closed,
+);
+export type BurnInHardware = Static<typeof BurnInHardware>;
+
+/** The record of a burn-in: one result for each check. */
+export const BurnInRecord = Type.Object(
+  {
+    format: Type.Literal("lintel burn-in 1"),
+    version: word,
+    home: Type.Optional(Type.Integer({ minimum: 1 })),
+    begun_ms: moment_ms,
+    ended_ms: moment_ms,
+    hardware: BurnInHardware,
+    results: BurnInResults,
+  },
+  closed,
+);
+export type BurnInRecord = Static<typeof BurnInRecord>;
+
+export const SignedBurnIn = signedSchema(BurnInRecord);
+export type SignedBurnIn = Static<typeof SignedBurnIn>;
+
+/** Names of the checks with an outcome. */
+export function checksWith(outcome: BurnInResult["outcome"], results: BurnInResults): BurnInCheckName[] {
+  return burnInNames.filter((name) => results[name]?.outcome === outcome);
+}
+
+/** The answer of a record, in a sentence. */
+export function burnInAnswer(results: BurnInResults): string {
+  const failed = checksWith("failed", results);
+  const skipped = checksWith("skipped", results);
+  const titles = (names: readonly BurnInCheckName[]) =>
+    names.map((name) => burnInChecks[name].title).join(", ");
+  const left = skipped.length === 0 ? "" : ` Skipped: ${titles(skipped)}.`;
+  if (failed.length > 0) return `This box may not go to a home. Failed: ${titles(failed)}.${left}`;
+  return skipped.length === 0 ? "Every check has passed." : `What was checked has passed.${left}`;
+}
