@@ -22,8 +22,18 @@ export async function reportOf(
 
 /** Settings of homes by the last reports of their gateways. The zone of a home's record goes before it: see `zoneOf` of the interface. */
 export function settingIn(store: CentralStore) {
+  let asked: number[] = [];
+  let reports: Promise<ReadonlyMap<number, Partial<GatewayReport>>> | undefined;
   return async (home: number) => {
-    const { timezone = "", walking = [] } = await reportOf(store, home);
+    asked.push(home);
+    // One question for all that are asked for at once: a list of homes asks for many.
+    reports ??= Promise.resolve().then(async () => {
+      const homes = asked;
+      [asked, reports] = [[], undefined];
+      const gateways = await unlessAway(() => store.gateways(homes));
+      return new Map(gateways.map(({ home, report }) => [home, report]));
+    });
+    const { timezone = "", walking = [] } = (await reports).get(home) ?? {};
     return { timezone: isTimezone(timezone) ? timezone : "UTC", walking };
   };
 }

@@ -17,7 +17,7 @@ import {
 import type { ItemOverview, ItemState } from "../store.ts";
 import { replacedIn } from "./given-names.ts";
 import type { Homes } from "./homes.ts";
-import { namesWithReplaced } from "./naming.ts";
+import { namesOfHomes } from "./naming.ts";
 import { always, type Placement } from "./placements.ts";
 
 /**
@@ -55,13 +55,7 @@ function* itemsWithStays(of: readonly number[] | undefined): Work<ItemsWithStays
 
 /** Some items, with their stays in some homes; absent: in all. */
 function* itemsOf(keys: readonly number[], of: readonly number[] | undefined): Work<ItemsWithStays> {
-  const theirs = "stays.item = ANY ($1::bigint[])";
-  const [rows, stays] = yield* rowsOfAll(
-    itemRows("key = ANY ($1::bigint[])", keys),
-    of === undefined
-      ? itemPlacements(theirs, keys)
-      : itemPlacements(`${theirs} AND stays.home = ANY ($2::bigint[])`, keys, of),
-  );
+  const [rows, stays] = yield* rowsOfAll(itemRows("key = ANY ($1::bigint[])", keys), placementsOf(keys, of));
   return withRecords(rows, stays);
 }
 
@@ -78,11 +72,19 @@ function itemRows(condition = "true", ...given: (readonly number[])[]): Statemen
   );
 }
 
-/** The stays that a condition leaves, the earliest of each item first, with what was last learned of their devices in each. */
-export function itemPlacements(
-  condition = "true",
-  ...given: (readonly number[])[]
+/** The stays of some items in some homes, absent: in all. Both tables are told the items: PostgreSQL would read all streams otherwise. */
+export function placementsOf(
+  keys: readonly number[],
+  of: readonly number[] | undefined,
 ): Statement<ItemPlacement> {
+  const theirs = "stays.item = ANY ($1::bigint[]) AND streams.item = ANY ($1::bigint[])";
+  return of === undefined
+    ? itemPlacements(theirs, keys)
+    : itemPlacements(`${theirs} AND stays.home = ANY ($2::bigint[])`, keys, of);
+}
+
+/** The stays that a condition leaves, the earliest of each item first, with what was last learned of their devices in each. */
+function itemPlacements(condition = "true", ...given: (readonly number[])[]): Statement<ItemPlacement> {
   return objects(
     `SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
       battery_percent, battery_mv, linkquality, facts
@@ -101,7 +103,7 @@ export function* statesOf(
 ): Work<ItemState[]> {
   const overdue = yield* overdueItems(stays.flatMap((stay) => latestStay(stay, items)));
   const inDoubt = stays.filter(({ item }) => overdue.has(item)).map(({ home }) => home);
-  const names = yield* namesWithReplaced(homes, of ?? [...new Set(inDoubt)]);
+  const names = yield* namesOfHomes(homes, of ?? [...new Set(inDoubt)], "replaced");
   const homeOf = new Map(stays.map(({ item, home }) => [item, homes.one ? 0 : home]));
   const heard = Map.groupBy(stays.filter(isHeard), ({ item }) => item);
   return rows.map(({ key, provisional }) => {

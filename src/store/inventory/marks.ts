@@ -7,7 +7,8 @@ import type { SeriesName } from "../../domain/series.ts";
 import { arrays, objects, reach, rowsOf, rowsOfAll, type Statement, type Work } from "../database.ts";
 import type { ItemMarks, ItemWindow } from "../store.ts";
 import type { Homes } from "./homes.ts";
-import { type ItemPlacement, itemPlacements } from "./item-overviews.ts";
+import { type ItemPlacement, placementsOf } from "./item-overviews.ts";
+import { namesOfHomes } from "./naming.ts";
 import type { OwnedType, OwnerMarks } from "./record-store.ts";
 import { itemRowsOfKind, onlyVisible } from "./records.ts";
 
@@ -16,11 +17,10 @@ export function* itemMarks(homes: Homes, epoch: string, kind: Kind, window: Item
   const rows = yield* itemRowsOfKind(kind, window);
   const seen = window.homes;
   yield* reach(seen ?? []);
-  const [stays] = yield* rowsOfAll(
-    itemPlacements(
-      `stays.item = ANY ($1::bigint[])${seen === undefined ? "" : " AND stays.home = ANY ($2::bigint[])"}`,
+  const stays = yield* rowsOf(
+    placementsOf(
       rows.map(({ key }) => key),
-      ...(seen === undefined ? [] : [seen]),
+      seen,
     ),
   );
   const counts = yield* countsOf(homes, stays);
@@ -141,7 +141,11 @@ export function* ownerMarks(
       hashes.set(number, Bun.hash(text, hashes.get(number) ?? begun));
     for (const [number, hash] of hashes) found.get(number)?.set(type, hash.toString(36));
   }
-  return [...found].map(([number, marks]) => ({ number, marks }));
+  if (owners !== "homes") return [...found].map(([number, marks]) => ({ number, marks }));
+  const names = yield* namesOfHomes(of.homes, numbers, "all");
+  return [...found].map(([number, marks]) => ({
+    ...{ number, marks, names: names.get(of.homes.one ? 0 : number) ?? [] },
+  }));
 }
 
 /** A store, and the part of it that is seen; absent: all. */

@@ -26,15 +26,16 @@ export function* givenNames(homes: Homes, home?: number): Work<readonly GivenNam
   return givenNamesIn((yield* fileOf(home)) ?? undefined);
 }
 
-/** Names of several homes, by home; at a gateway those of its own, under 0. Homes in which nothing was replaced may be left out. */
-export function* namesWithReplaced(
+/** Names of several homes, by home; at a gateway those of its own, under 0. Of central also those alone in which something was replaced. */
+export function* namesOfHomes(
   homes: Homes,
   of: readonly number[],
+  which: "all" | "replaced",
 ): Work<ReadonlyMap<number, readonly GivenName[]>> {
   if (homes.one) return new Map([[0, yield* namesHere()]]);
   const rows = yield* rowsOf(
     arrays<[number, Uint8Array]>(
-      "SELECT home, content FROM backups WHERE name = $1 AND home = ANY ($2::bigint[]) AND replacing = 1",
+      `SELECT home, content FROM backups WHERE name = $1 AND home = ANY ($2::bigint[])${which === "all" ? "" : " AND replacing = 1"}`,
       givenNamesFile,
       of,
     ),

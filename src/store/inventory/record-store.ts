@@ -9,11 +9,14 @@ import type {
 } from "../../domain/records/record-table.ts";
 import type { Visible } from "../../domain/records/visible-records.ts";
 import type { Binding } from "../../domain/token.ts";
+import type { GivenName } from "./given-names.ts";
 
 /** A subject or home, and a mark of each of its lists. */
 export interface OwnerMarks {
   readonly number: number;
   readonly marks: ReadonlyMap<OwnedType, string>;
+  /** Of a home: the names and places that its devices were given. */
+  readonly names?: readonly GivenName[];
 }
 
 /** The part of a store that holds the programme's records: every type of the record table. */

@@ -7,6 +7,7 @@ import { Item, ItemType } from "../../domain/records/item.ts";
 import { type OwnerType, recordPaths } from "../../domain/records/record-table.ts";
 import { seriesNames, seriesOf } from "../../domain/series.ts";
 import { TokenScope } from "../../domain/token.ts";
+import type { HomeSetting } from "../../store/derived/home-readings.ts";
 import type { OwnerMarks } from "../../store/inventory/record-store.ts";
 import type { CoverageInterval, ItemMarks } from "../../store/store.ts";
 import { HttpError } from "../server/http-errors.ts";
@@ -16,7 +17,6 @@ import {
   before,
   type Endpoint,
   type EndpointAnswer,
-  type EndpointCall,
   endpoint,
   itemname,
   limit,
@@ -90,13 +90,11 @@ const marksEndpoint = endpoint({
     const window = { ...query, limit: query.limit + 1 };
     if (typename === "subjects" || typename === "homes") {
       const found = await store.ownerMarks(typename, window);
-      const listed = found.map(({ number, marks }) => marksOfOwner(typename, number, marks));
-      if (typename === "homes")
-        for (const [at, { number }] of found.entries())
-          Object.assign(listed[at]?.marks ?? {}, {
-            derived: await derivedMark({ store, settingOf }, number),
-          });
-      return pageOf(listed, query);
+      const listed = found.map(async (one) => {
+        const setting = one.names && (await settingOf?.(one.number));
+        return marksOfOwner(typename, one, setting);
+      });
+      return pageOf(await Promise.all(listed), query);
     }
     const kind = kindNamed(typename);
     return pageOf(
@@ -106,15 +104,6 @@ const marksEndpoint = endpoint({
   },
 });
 
-/** A mark of what the measures of a home depend on beside readings, coverage and records: rooms, names and lines. */
-async function derivedMark(
-  { store, settingOf }: Pick<EndpointCall, "store" | "settingOf">,
-  home: number,
-): Promise<string> {
-  const of = [await store.givenNames(home), await settingOf?.(home)];
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(of)).digest("hex").slice(0, 16);
-}
-
 function marksOfItem(kind: Kind, { record, series, coverage, device }: ItemMarks) {
   const path = `/items/${kind}/${encodeURIComponent(record.itemname)}`;
   if (!(recordingKinds as readonly Kind[]).includes(kind)) return { path, marks: {} };
@@ -123,9 +112,15 @@ function marksOfItem(kind: Kind, { record, series, coverage, device }: ItemMarks
   return { path, marks: { ...ofSeries, coverage, device } };
 }
 
-function marksOfOwner(owners: OwnerType, number: number, marks: OwnerMarks["marks"]) {
+/** Measures of a home depend on rooms, names and lines beside readings, coverage and records. */
+function marksOfOwner(
+  owners: OwnerType,
+  { number, marks, names }: OwnerMarks,
+  setting: HomeSetting | undefined,
+) {
   const path = recordPaths[owners] + number;
   const named = [...marks].map(([type, mark]) => [recordPaths[type].split("{id}/")[1] ?? "", mark]);
+  if (names !== undefined) named.push(["derived", Bun.hash(JSON.stringify([names, setting])).toString(36)]);
   return { path, marks: Object.fromEntries(named) };
 }
 

@@ -46,6 +46,15 @@ test("marks tell which answers below an item, a subject and a home are others th
   expect(changed).toEqual(["/items/wirelesssensors/wall/events", "/subjects/3/comments/"]);
 });
 
+test("the mark of a home's measures is another one where a device has another place", async () => {
+  const derived = async () => (await marks("homes")).map(({ marks }) => marks["derived"]);
+  const before = await derived();
+  await serving.store.nameItem({ address: "00:0d:6f:00:0a:03", room: "hall", given_ms: now_ms });
+  const after = await derived();
+  expect(after).toHaveLength(before.length);
+  for (const [place, mark] of after.entries()) expect(mark).not.toBe(before[place]);
+});
+
 test("marks come in pages, and of no type that is unknown", async () => {
   const response = await serving.ask("/marks/wirelesssensors?limit=1");
   expect(response.headers.get("Link")).toContain("skip=1");
