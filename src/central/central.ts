@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { freeBytes } from "../base/disk/disk-fault.ts";
 import { messageOf, type StoreOutage } from "../base/errors.ts";
@@ -23,7 +25,7 @@ import type { AlertMails } from "./alerts/alert-mails.ts";
 import { centralItself } from "./alerts/outages.ts";
 import { AlertKeeper } from "./fleet/alert-keeper.ts";
 import { FleetReader } from "./fleet/fleet.ts";
-import { needsOfCentral } from "./fleet/needs-of-central.ts";
+import { type CentralAges, needsOfCentral } from "./fleet/needs-of-central.ts";
 import { gatewayOf, reportOf, settingIn, unlessAway } from "./gateway-reports.ts";
 import { gatewayClient, Pull } from "./pull/pull.ts";
 import { Pulling } from "./pull/pull-turns.ts";
@@ -57,6 +59,8 @@ export async function startCentral(options: {
   realm: string;
   /** Answers the paths of PEM files; absent: plain HTTP. */
   tls?: () => Promise<TlsFiles>;
+  /** The certificate that central will have next, in PEM, for gateways to know it by. */
+  nextCertificate?: (() => string | undefined) | undefined;
   metrics: boolean;
   /** Where the store is, where that is a directory: for the metrics. */
   directory?: string;
@@ -86,11 +90,14 @@ export async function startCentral(options: {
       version,
       log: log.named("sync"),
       quotas,
+      nextCertificate: options.nextCertificate,
       ...options.admission,
     });
     const pulling = await pullingOf(options, receiver);
     const fleet = new FleetReader({ store, clock });
     const site = siteOf(store, fleet);
+    const files = await tls?.();
+    const ages = () => agesOf(options, files);
     const server: HttpServer = await startServer({
       store,
       clock,
@@ -98,11 +105,11 @@ export async function startCentral(options: {
       listen,
       settings,
       realm,
-      tls: await tls?.(),
+      tls: files,
       apps: [
         apiApp({ store, cache_bytes_max, settingOf: settingIn(store) }),
         receiver.app,
-        ...(metrics ? [metricsOf(options, { receiver, fleet, server: () => server })] : []),
+        ...(metrics ? [metricsOf(options, { receiver, fleet, ages, server: () => server })] : []),
         dashboardApp(site),
       ],
       scale: "central",
@@ -111,8 +118,7 @@ export async function startCentral(options: {
     });
     const { mails } = options;
     const onFleet = (homes: readonly FleetHome[]) => {
-      const needs = needsOfCentral(options.backupAge_ms?.());
-      mails?.note([...homes, { homeid: centralItself, needs }]);
+      mails?.note([...homes, { homeid: centralItself, needs: needsOfCentral(ages()) }]);
     };
     const alerts = new AlertKeeper({ store, clock, log: log.named("alerts"), onFleet });
     alerts.start();
@@ -138,6 +144,17 @@ export async function startCentral(options: {
     await store.close();
     throw thrown;
   }
+}
+
+function agesOf(
+  { backupAge_ms, clock }: { backupAge_ms?: () => number; clock: Clock },
+  files: TlsFiles | undefined,
+): CentralAges {
+  const certificate = files && new X509Certificate(readFileSync(files.certificate));
+  return {
+    backup_age_ms: backupAge_ms?.(),
+    certificate_left_ms: certificate && certificate.validToDate.getTime() - clock.now().unix_ms,
+  };
 }
 
 /** The data of the pages of all homes. */
@@ -219,8 +236,8 @@ function random(): number {
 }
 
 function metricsOf(
-  options: { clock: Clock; directory?: string; mails?: AlertMails; backupAge_ms?: () => number },
-  parts: { receiver: Receiver; fleet: FleetReader; server: () => HttpServer },
+  options: { clock: Clock; directory?: string; mails?: AlertMails },
+  parts: { receiver: Receiver; fleet: FleetReader; ages: () => CentralAges; server: () => HttpServer },
 ) {
   const { clock, directory, mails } = options;
   const { server, fleet } = parts;
@@ -246,7 +263,7 @@ function metricsOf(
         homes,
         disk_free_bytes: directory === undefined ? undefined : await freeBytes(directory),
         mails: mails?.figures(),
-        backup_age_ms: options.backupAge_ms?.(),
+        ...parts.ages(),
       }),
     ];
   });

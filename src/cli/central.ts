@@ -1,7 +1,6 @@
-import { resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { Clock } from "../base/clock.ts";
-import { messageOf, OperatorError } from "../base/errors.ts";
+import { messageOf, type OperatorError } from "../base/errors.ts";
 import { GuardedClock } from "../base/guarded-clock.ts";
 import type { Log } from "../base/log.ts";
 import { AlertMails } from "../central/alerts/alert-mails.ts";
@@ -9,32 +8,29 @@ import { smtpSender } from "../central/alerts/smtp.ts";
 import { startCentral } from "../central/central.ts";
 import { type AlertSettings, readAlertSettings } from "../config/alert-settings.ts";
 import { readGatewayList } from "../config/gateway-list.ts";
-import {
-  onlyForOwn,
-  plainHttpWarning,
-  type TlsFiles,
-  type TlsSetting,
-  tlsSettingOf,
-} from "../config/server-access.ts";
+import { plainHttpWarning } from "../config/server-access.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
 import { backedUp_ms } from "../store/sqlite/data-directory.ts";
 import { requireListenable, type SettingNames } from "../web/server/listening.ts";
+import { defineCertificate } from "./central-certificate.ts";
 import { defineMove } from "./central-move.ts";
-import { addHelp, type CommandContext, listenAddress, nameList, wholeNumber } from "./command.ts";
-import { serve, serverLog } from "./serving.ts";
 import {
-  type CentralPlace,
-  centralPlace,
-  databaseVariable,
-  defaultCentralData,
-  openCentral,
-} from "./store-place.ts";
+  addTlsOptions,
+  type CentralTlsOptions,
+  nextCertificateFor,
+  tlsFilesFor,
+  tlsSettingFor,
+} from "./central-tls.ts";
+import { addHelp, type CommandContext, listenAddress, wholeNumber } from "./command.ts";
+import { serve, serverLog } from "./serving.ts";
+import { centralPlace, databaseVariable, defaultCentralData, openCentral } from "./store-place.ts";
 
 /** `lintel central`: takes in the uploads of every home and serves them, until a signal stops it. */
 export function define(command: Command, context: CommandContext): void {
   command.enablePositionalOptions();
   defineMove(command, context);
+  defineCertificate(command, context);
   addHelp(command, {
     examples: {
       "lintel central --data /srv/lintel": "on SQLite: right for some hundred homes",
@@ -44,6 +40,8 @@ export function define(command: Command, context: CommandContext): void {
       "lintel token create home-12 --scope sync --home 12 --data /srv/lintel": "lets a home upload",
       "lintel central --data /srv/lintel --gateways gateways.toml":
         "central reads gateways that it can reach",
+      "lintel central certificate --data /srv/lintel":
+        "its certificate, the next one, and which homes know that",
       "lintel central move --from /srv/lintel --to postgres://lintel@localhost/lintel":
         "moves all of it to another database",
     },
@@ -118,6 +116,7 @@ async function central(options: CentralCommandOptions, context: CommandContext):
         settings,
         realm: options.realm,
         tls: tls && (() => tlsFilesFor(tls, options, { place, clock: guarded ?? clock, log })),
+        nextCertificate: nextCertificateFor(tls, options, place),
         metrics: options.metrics === true,
         directory,
         ...(directory === undefined
@@ -190,58 +189,4 @@ function quota(text: string, before: Partial<Quotas>): Partial<Quotas> {
       `It must be a quota and a whole number from 1, such as one of ${quotaList}.`,
     );
   return { ...before, [name]: Number(most) };
-}
-
-/** The options for central's TLS, as a command received them. */
-export interface CentralTlsOptions {
-  readonly tlsCertificate?: string;
-  readonly tlsKey?: string;
-  readonly tls?: "self-signed";
-  readonly tlsNames?: readonly string[];
-  readonly tlsDirectory?: string;
-}
-
-export function addTlsOptions(command: Command): Command {
-  return command
-    .option("--tls-certificate <file>", "serve TLS with this certificate, PEM; needs --tls-key")
-    .option("--tls-key <file>", "its key, PEM")
-    .addOption(
-      new Option("--tls <kind>", "serve TLS with a certificate that is made at the first start").choices([
-        "self-signed",
-      ]),
-    )
-    .option(
-      "--tls-names <names>",
-      "host names and addresses by which homes reach it, besides the machine's own, with commas between",
-      nameList,
-    )
-    .option(
-      "--tls-directory <dir>",
-      `keep that certificate here (default: the data directory; with --database ${defaultCentralData})`,
-    );
-}
-
-/** @throws OperatorError where the options for TLS contradict each other */
-export function tlsSettingFor(options: CentralTlsOptions): TlsSetting | undefined {
-  const { tls, tlsNames, tlsDirectory, tlsCertificate, tlsKey } = options;
-  const given = { tls, tls_names: tlsNames, tls_certificate: tlsCertificate, tls_key: tlsKey };
-  const nameOf = (key: string) => `--${key.replace("_", "-")}`;
-  const setting = tlsSettingOf(given, { directory: "", nameOf });
-  if (setting !== undefined && "what" in setting) throw new OperatorError(setting.what, setting.remedy);
-  if (tlsDirectory !== undefined && tls === undefined)
-    throw new OperatorError(...onlyForOwn(nameOf("tls_directory"), nameOf("tls")));
-  return setting;
-}
-
-/** The files that are given, or central's own, which are in its data directory unless an option names another. */
-export async function tlsFilesFor(
-  tls: TlsSetting,
-  { listen, tlsDirectory }: CentralTlsOptions & { readonly listen: string },
-  { place, clock, log }: { place: CentralPlace; clock: Clock; log: Log },
-): Promise<TlsFiles> {
-  if ("certificate" in tls) return tls;
-  const { tlsFilesOf } = await import("../web/server/self-signed.ts");
-  const ofData = "directory" in place ? place.directory : defaultCentralData;
-  const directory = tlsDirectory === undefined ? ofData : resolve(tlsDirectory);
-  return tlsFilesOf(tls, { directory, directorySetting: "--tls-directory", listen, clock, log });
 }

@@ -10,12 +10,12 @@ import {
   loadParts,
   type UpdateTarget,
 } from "../config/gateway-config.ts";
-import { certificateIn } from "../config/server-access.ts";
 import { linkedFolder, ownRelease, releaseIn } from "../gateway/update/releases.ts";
 import { Judge } from "../gateway/update/trial-judge.ts";
 import { confirmedRelease, readState, type UpdateState } from "../gateway/update/update-state.ts";
 import { systemdService, UpdatedData } from "../gateway/update/updated-home.ts";
 import { type Updated, update } from "../gateway/update/updater.ts";
+import { centralCertificates } from "../gateway/uploader/uploader.ts";
 import { takeLock, updatePost } from "../store/sqlite/data-directory.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { serverLog } from "./serving.ts";
@@ -82,14 +82,16 @@ async function run(options: UpdateCommandOptions, context: CommandContext): Prom
   const lock = takeLock(target.directory, updatePost);
   try {
     const service = systemdService();
-    const certificate =
-      upload?.certificate !== undefined && sameHost(upload.url, target.manifest) && upload.certificate;
+    const known =
+      upload === undefined || !sameHost(upload.url, target.manifest)
+        ? undefined
+        : centralCertificates({ data, target: upload }, log);
     const updated = await update({
       target,
       own: confirmed ?? own,
       source: {
         manifest: target.manifest,
-        certificate: certificate ? certificateIn(certificate) : undefined,
+        certificate: known && `${known.inUse}\n${known.next ?? ""}`,
         clock,
         stop: new AbortController().signal,
       },

@@ -172,11 +172,15 @@ export type FleetNeedType = keyof typeof fleetNeeds;
 /** Needs of central itself. */
 export const centralNeeds = {
   backup_old: rule("No backup of central", "digest", "server", { over_h: 1 }),
+  certificate_ends: rule("Certificate of central ends", "digest", "server", { over_h: 1 }),
 } as const satisfies Readonly<Record<string, NeedRule>>;
 
 /** A home or central may need this. */
 export type NeedType = FleetNeedType | keyof typeof centralNeeds;
 export const needRules: Readonly<Record<NeedType, NeedRule>> = { ...fleetNeeds, ...centralNeeds };
+
+/** A certificate of central that ends within this time is a need: what renews it by itself does so a month before. */
+export const certificate_left_min_h = 21 * 24;
 
 /** Central without a backup for so long needs one. */
 export const backup_age_max_h = 8 * 24;

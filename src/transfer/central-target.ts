@@ -35,21 +35,27 @@ export class CentralTarget implements TransferTarget {
   readonly #central: CentralClient;
   readonly #clock: Clock;
   readonly #onTime: ((unix_ms: number) => void) | undefined;
+  readonly #onNextCertificate: ((certificate: string) => void) | undefined;
   readonly #log: Log;
   /** The earlier of this machine's time and central's, as `held` found them, unix milliseconds. */
   now_ms = 0;
   /** Releases that central has stopped, by its last answer. */
   stopped: readonly StoppedRelease[] = [];
 
-  /** @param options.onTime told central's time, unix milliseconds, once it has answered */
+  /**
+   * @param options.onTime told central's time, unix milliseconds, once it has answered
+   * @param options.onNextCertificate told the certificate that central will have next, in PEM
+   */
   constructor(options: {
     central: CentralClient;
     clock: Clock;
     log: Log;
     onTime?: ((unix_ms: number) => void) | undefined;
+    onNextCertificate?: ((certificate: string) => void) | undefined;
   }) {
     this.#central = options.central;
     this.#onTime = options.onTime;
+    this.#onNextCertificate = options.onNextCertificate;
     this.#clock = options.clock;
     this.#log = options.log;
   }
@@ -57,6 +63,7 @@ export class CentralTarget implements TransferTarget {
   async held(report: TransferReport): Promise<readonly HeldSpan[]> {
     const answer = await this.#report({ ...report, condition: nothingNoted });
     this.#onTime?.(answer.now_ms);
+    if (answer.next_certificate !== undefined) this.#onNextCertificate?.(answer.next_certificate);
     this.stopped = answer.stopped ?? [];
     const here_ms = this.#clock.now().unix_ms;
     this.now_ms = Math.min(here_ms, answer.now_ms);

@@ -112,6 +112,10 @@ export const LineReport = Type.Object(
   closed,
 );
 
+/** SHA-256 fingerprints of the certificates by which a gateway knows central, where no authority vouches for it: the one in use, and the one that it will take after that. */
+const CentralCertificateReport = Type.Object({ in_use: Word, next: Type.Optional(Word) }, closed);
+export type CentralCertificateReport = Static<typeof CentralCertificateReport>;
+
 /** A gateway's report of itself: stored at central and shown by `lintel fleet`. */
 export const GatewayReport = Type.Object(
   {
@@ -164,6 +168,7 @@ export const GatewayReport = Type.Object(
     walking: Type.Optional(Type.Array(LineReport, { maxItems: lines_reported_max })),
     /** Of a gateway that updates itself. */
     update: Type.Optional(UpdateReport),
+    central_certificate: Type.Optional(CentralCertificateReport),
     /** Days found to differ since the last report, and what stopped the upload before this one. */
     differing_days: number,
     failure: Type.Optional(Word),
@@ -208,6 +213,8 @@ export const ReportAnswer = Type.Object({
   epochs: Type.Array(Type.Object({ epoch: EpochName, held_seq: seq, held_note: seq })),
   /** To a gateway that updates itself, where there are any. */
   stopped: Type.Optional(Type.Array(StoppedRelease, { maxItems: stopped_max })),
+  /** The certificate that central will have next, in PEM, to a gateway that needs it and does not hold it. */
+  next_certificate: Type.Optional(Type.String({ maxLength: 20_000 })),
 });
 export type ReportAnswer = Static<typeof ReportAnswer>;
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { type LintelProcess, type RunningServer, Site } from "../../testbed/front-door.ts";
@@ -171,8 +171,9 @@ describe("central with --tls self-signed", () => {
     expect(await process.exited).toBe(0);
     expect((await process.said()).split(certificate.fingerprint256)).toHaveLength(2);
 
-    // Who takes the place of central without its key is found out, although it has every name of central.
-    rmSync(join(data, "tls-key.pem"));
+    // Who takes the place of central without its keys is found out, although it has every name of central.
+    for (const name of ["tls-key.pem", "tls-next-key.pem", "tls-next-certificate.pem"])
+      rmSync(join(data, name));
     const port = new URL(url).port;
     await central(...store, "--port", port);
     const refused = await site.lintel("upload", "--config", site.config, "--json");
@@ -180,6 +181,47 @@ describe("central with --tls self-signed", () => {
       2,
       expect.stringContaining("shows another certificate than the one in [upload] certificate"),
     ]);
+  });
+
+  test("changes to the next certificate once the homes know it, and the key before is worth nothing then", async () => {
+    const data = join(site.directory, "central");
+    const store = ["--data", data];
+    const first = await central(...store);
+    const port = new URL(first.url).port;
+    await gatewayFor(first.url, store, join(data, "tls-certificate.pem"));
+    const stolen = join(site.directory, "stolen");
+    cpSync(data, stolen, { recursive: true });
+    const change = () => site.lintel("central", "certificate", ...store, "--change");
+    const upload = () => site.lintel("upload", "--config", site.config);
+    const restart = async (before: LintelProcess, directory = data) => {
+      before.kill("SIGTERM");
+      expect(await before.exited).toBe(0);
+      return (await central("--data", directory, "--port", port)).process;
+    };
+
+    expect(await change()).toMatchObject({
+      code: 2,
+      said: expect.stringContaining("home 7 would be cut off: the next certificate is not known there yet"),
+    });
+    expect(await upload()).toMatchObject({ code: 0, said: expect.stringContaining("took central's next") });
+    // The last report of an upload says it.
+    expect(await site.answer("central", "certificate", ...store, "--json")).toMatchObject({
+      ...{ ready: [7], not_ready: [], changed: false },
+    });
+    expect(await change()).toMatchObject({ code: 0, out: expect.stringContaining("restart central now") });
+    const second = await restart(first.process);
+    expect(await upload()).toMatchObject({
+      code: 0,
+      said: expect.stringMatching(/central has changed to its next certificate(.|\n)*took central's next/),
+    });
+
+    const thief = await restart(second, stolen);
+    expect(await upload()).toMatchObject({
+      code: 2,
+      said: expect.stringContaining("shows another certificate than the one"),
+    });
+    await restart(thief);
+    expect((await upload()).code).toBe(0);
   });
 
   test("on PostgreSQL keeps it in the directory that is named", async () => {

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { Static } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import type { Clock } from "../../base/clock.ts";
@@ -13,6 +14,7 @@ import {
   BackupsBody,
   batchHeader,
   DayQuery,
+  type GatewayReport,
   type HeldAnswer,
   HeldQuery,
   HistoryQuery,
@@ -59,6 +61,7 @@ export interface Receiver {
  * Central's routes for the gateways of all homes; a gateway reads and writes only its own home.
  *
  * @param options.version of this program, told to gateways
+ * @param options.nextCertificate the certificate that central will have next, in PEM
  */
 export function receiverOf({
   store,
@@ -66,6 +69,7 @@ export function receiverOf({
   version,
   quotas = defaultQuotas,
   log,
+  nextCertificate = () => undefined,
   ...admission
 }: {
   store: CentralStore;
@@ -73,6 +77,7 @@ export function receiverOf({
   version: string;
   quotas?: Quotas;
   log?: Log;
+  nextCertificate?: (() => string | undefined) | undefined;
 } & Partial<AdmissionBounds>): Receiver {
   const allowances = new HomeAllowances({ quotas, clock });
   const counts = new ReceivedCounts((home, readings) =>
@@ -82,7 +87,7 @@ export function receiverOf({
   );
   const queue = new AdmissionQueue({ clock, ...admission });
   const stopped = new StoppedReleases({ store, clock });
-  const parts = { store, clock, version, allowances, counts, queue, stopped };
+  const parts = { store, clock, version, allowances, counts, queue, stopped, nextCertificate };
   const app = new Elysia({ name: "sync", prefix: syncPath, serve: { maxRequestBodySize: drained_bytes } })
     .use(jsonAnswers)
     .use(homeRoutes(parts))
@@ -95,6 +100,7 @@ type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
   readonly clock: Clock;
   readonly version: string;
   readonly stopped: StoppedReleases;
+  readonly nextCertificate: () => string | undefined;
 };
 
 /** Routes for sync tokens that are bound to a home, each request in its turn. */
@@ -189,7 +195,15 @@ async function report(
     version,
     epochs: held.map(({ epoch, held_seq, held_note }) => ({ epoch, held_seq, held_note })),
     ...(await stopped.answerTo(report)),
+    ...nextFor(report, parts.nextCertificate()),
   };
+}
+
+/** Central's next certificate, to a gateway that knows central by certificates and does not hold it. */
+function nextFor({ central_certificate: known }: GatewayReport, next: string | undefined) {
+  if (known === undefined || next === undefined) return {};
+  const { fingerprint256 } = new X509Certificate(next);
+  return [known.in_use, known.next].includes(fingerprint256) ? {} : { next_certificate: next };
 }
 
 /** The number up to which an epoch of the home is held. */

@@ -34,6 +34,8 @@ export interface UploadOptions {
   readonly takeHomeRecords?: (document: object) => Promise<Imported>;
   /** Told the time of central, unix milliseconds, where it can be a witness: over TLS. */
   readonly onCentralTime?: ((unix_ms: number) => void) | undefined;
+  /** Told the certificate that central will have next, in PEM. */
+  readonly onNextCertificate?: (certificate: string) => void;
   /** Files that a spare gateway would need besides readings and records, by name, as they were before this upload began. */
   readonly homeFiles: ReadonlyMap<string, Uint8Array>;
   readonly onProgress: (progress: UploadProgress) => void;
@@ -97,7 +99,8 @@ async function uploadOnce(options: UploadOptions, central: CentralClient): Promi
     failure: failure.slice(0, failure_length_max) || undefined,
   });
   const source = new StoreSource({ store, describe });
-  const target = new CentralTarget({ central, clock, log, onTime: options.onCentralTime });
+  const { onCentralTime: onTime, onNextCertificate } = options;
+  const target = new CentralTarget({ central, clock, log, onTime, onNextCertificate });
   const { sent, confirmed_seq, verified_seq, lost, compared } = await transferReadings(
     { source, target, state, checkTime: () => central.checkTime() },
     options,

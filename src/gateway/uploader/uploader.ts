@@ -11,6 +11,7 @@ import { CentralClient } from "../../transfer/central-client.ts";
 import { ControlClient } from "../control-client.ts";
 import { describeGateway } from "../gateway-status.ts";
 import { updateReportOf } from "../update/update-state.ts";
+import { CentralCertificates } from "./central-certificates.ts";
 import { takeHomeRecords } from "./home-at-central.ts";
 import { gatherHomeFiles } from "./home-files.ts";
 import { type Uploaded, type UploadProgress, upload } from "./upload.ts";
@@ -48,13 +49,17 @@ export async function uploadFrom(
   const { data, target, timezone } = site;
   const clock = new GuardedClock({ clock: run.clock, directory: data });
   const store = await openUploadStore({ directory: data, clock, log });
+  let certificates: CentralCertificates | undefined;
   try {
     using _lock = takeLock(data, uploadPost);
     // Gathered before anything is sent: central then gets every reading before the cursors among these files.
     const homeFiles = gatherHomeFiles(data);
     return await upload({
       store,
-      connect: () => connect(site, { stop, clock, log }),
+      connect: () => {
+        certificates = centralCertificates(site, log);
+        return connect(site, { stop, clock, log }, certificates);
+      },
       clock,
       log,
       stop,
@@ -63,14 +68,16 @@ export async function uploadFrom(
       describe: async () => {
         const running = await new ControlClient(data).statusIfRunning().catch(() => undefined);
         const update = site.update && updateReportOf(site.update.directory, site.update.ring);
-        return describeGateway({
+        const described = await describeGateway({
           ...{ store, clock, directory: data, version, timezone },
           ...{ running, update, upload_at: target.at, walking: site.walking },
         });
+        return { ...described, central_certificate: certificates?.report };
       },
       homeFiles,
       // A time over plain HTTP is as trustworthy as the time of any time server.
       onCentralTime: target.url.startsWith("https:") ? (unix_ms) => clock.confirm(unix_ms) : undefined,
+      onNextCertificate: (certificate) => certificates?.offer(certificate),
       takeHomeRecords: (document) => takeHomeRecords({ store, directory: data, document }),
       onProgress,
     });
@@ -79,23 +86,29 @@ export async function uploadFrom(
   }
 }
 
+type CentralSite = Pick<UploadSite, "data" | "target" | "home">;
+
 /** Central, asked with the token and at the pace of a site. @throws OperatorError where a file of it cannot be read */
 export function connect(
-  { target, home }: Pick<UploadSite, "target" | "home">,
+  site: CentralSite,
   run: {
     readonly stop: AbortSignal;
     readonly clock: Clock;
     readonly log: Log;
     readonly onRetry?: (reason: string) => void;
   },
+  certificates = centralCertificates(site, run.log),
 ): CentralClient {
+  const { target, home } = site;
   const { stop, clock, log } = run;
-  const { url, bytes_per_s, certificate } = target;
+  const { url, bytes_per_s } = target;
   return new CentralClient({
     url,
     token: tokenIn(target.token_file),
     home,
-    certificate: certificate && certificateIn(certificate),
+    certificate: certificates?.inUse,
+    nextCertificate: certificates?.next,
+    onNextCertificate: () => certificates?.changed(),
     bytes_per_s,
     clock,
     random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
@@ -104,4 +117,13 @@ export function connect(
       run.onRetry ??
       ((reason, delay_ms) => log.warn(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`)),
   });
+}
+
+/** The certificates that a site knows central by; undefined where an authority vouches for it, or there is no TLS. */
+export function centralCertificates(
+  { data, target }: CentralSite,
+  log: Log,
+): CentralCertificates | undefined {
+  if (target.certificate === undefined) return undefined;
+  return new CentralCertificates({ configured: certificateIn(target.certificate), directory: data, log });
 }

@@ -10,10 +10,12 @@ import {
   type Failed,
   type Fetch,
   type HttpRequest,
+  type Outcome,
   pause,
   RateLimiter,
   requestOnce,
   TryAgainLater,
+  UntrustedCertificate,
   type Wording,
 } from "./http-request.ts";
 
@@ -57,7 +59,10 @@ export interface ClientOptions {
   /** A token that the server has made. */
   readonly token: string;
   /** The server's own certificate, if no authority certifies it, in PEM. */
-  readonly certificate?: string;
+  readonly certificate?: string | undefined;
+  /** The one that it will have after that, also in PEM; `onNextCertificate` is told once it has shown it, and from then on only that one is taken. */
+  readonly nextCertificate?: string | undefined;
+  readonly onNextCertificate?: (() => void) | undefined;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** How fast bodies leave; absent: as fast as they can. */
@@ -84,11 +89,15 @@ export class HttpClient {
   readonly #options: ClientOptions;
   readonly #limiter: RateLimiter | undefined;
   readonly #deadline_ms: number;
+  #certificate: string | undefined;
+  #nextCertificate: string | undefined;
 
   /** @throws OperatorError where `url` is not the address of a server */
   constructor(options: ClientOptions) {
     this.url = addressOf(options);
     this.#options = options;
+    this.#certificate = options.certificate;
+    this.#nextCertificate = options.nextCertificate;
     const { bytes_per_s, clock, bounds } = options;
     this.#limiter = bytes_per_s === undefined ? undefined : new RateLimiter({ bytes_per_s, clock });
     this.#deadline_ms = clock.now().monotonic_ms + (bounds.run_ms_max ?? Number.POSITIVE_INFINITY);
@@ -193,14 +202,17 @@ export class HttpClient {
       ...this.#options.headers,
       ...request.headers,
     };
-    const outcome = await requestOnce(
-      { method, url, headers, body: body?.bytes },
-      {
-        ...this.#options,
-        limiter: this.#limiter,
-        answer_ms_max: bounds.answer_ms_max,
-        answer_bytes_max: request.answer.bytes_max,
-      },
+    const outcome = await this.#trusting((certificate) =>
+      requestOnce(
+        { method, url, headers, body: body?.bytes },
+        {
+          ...this.#options,
+          certificate,
+          limiter: this.#limiter,
+          answer_ms_max: bounds.answer_ms_max,
+          answer_bytes_max: request.answer.bytes_max,
+        },
+      ),
     );
     if (!("status" in outcome)) return outcome;
     const { status } = outcome;
@@ -215,6 +227,22 @@ export class HttpClient {
       return { failure, answered: status, retry_ms };
     }
     throw this.#refusal(outcome);
+  }
+
+  /** Asks by the certificate in use, and by the next one where the server no longer shows that. */
+  async #trusting(ask: (certificate: string | undefined) => Promise<Outcome>): Promise<Outcome> {
+    const next = this.#nextCertificate;
+    try {
+      return await ask(this.#certificate);
+    } catch (thrown) {
+      if (!(thrown instanceof UntrustedCertificate) || next === undefined) throw thrown;
+    }
+    const outcome = await ask(next);
+    if (!("status" in outcome)) return outcome;
+    this.#certificate = next;
+    this.#nextCertificate = undefined;
+    this.#options.onNextCertificate?.();
+    return outcome;
   }
 
   /** The waits that may still follow the one after so many failures. */

@@ -111,7 +111,7 @@ interface RequestOptions {
   /** Ends the request; the call rejects with the signal's reason. */
   readonly stop: AbortSignal;
   /** The server's own certificate, if no authority certifies it, in PEM. */
-  readonly certificate?: string;
+  readonly certificate?: string | undefined;
   /** From the end of a request to the first word of the answer, milliseconds. */
   readonly answer_ms_max: number;
   /** Bytes of an answer, on the wire and expanded. One that is no success has fewer. */

@@ -174,7 +174,8 @@ export interface CentralFigures {
   /** Free space beside the store, where that is in a directory. */
   readonly disk_free_bytes?: number;
   /** Since the last backup, where that is known. */
-  readonly backup_age_ms?: number;
+  readonly backup_age_ms?: number | undefined;
+  readonly certificate_left_ms?: number | undefined;
   /** Mails about homes, where central writes any: delivered since the start. */
   readonly mails?: {
     readonly open: number;
@@ -213,6 +214,12 @@ export function centralFamilies(figures: CentralFigures): Family[] {
       "lintel_backup_age",
       "How long ago the last backup was made",
       figures.backup_age_ms === undefined ? undefined : figures.backup_age_ms / 1000,
+      "seconds",
+    ),
+    gauge(
+      "lintel_certificate_left",
+      "How long the TLS certificate is still valid",
+      figures.certificate_left_ms === undefined ? undefined : figures.certificate_left_ms / 1000,
       "seconds",
     ),
     gauge("lintel_alerts_open", "Alerts that are open", figures.mails?.open),

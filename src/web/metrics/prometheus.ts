@@ -2,6 +2,7 @@ import { disk_low_bytes } from "../../base/disk/disk-fault.ts";
 import {
   backup_age_max_h,
   centralNeeds,
+  certificate_left_min_h,
   fleetNeeds,
   type NeedDuty,
   type NeedLevel,
@@ -73,6 +74,13 @@ const otherRules: readonly AlertingRule[] = [
     "1h",
     centralNeeds.backup_old.level,
     `{{ $labels.instance }} has no backup of the last ${backup_age_max_h / 24} days`,
+  ),
+  serverRule(
+    "LintelCertificateEnds",
+    `lintel_certificate_left_seconds < ${certificate_left_min_h * 3_600}`,
+    "1h",
+    centralNeeds.certificate_ends.level,
+    `The TLS certificate of {{ $labels.instance }} ends within ${certificate_left_min_h / 24} days`,
   ),
   serverRule(
     "LintelMailsWait",

@@ -48,7 +48,7 @@ export async function tlsFilesOf(setting: TlsSetting, options: KeepingOptions): 
     );
   if (certificate !== undefined && fault === undefined) warnOfNames(certificate, names, files, log);
   else {
-    await make(files, { names, key }, options);
+    await makePair(files, { names, key, valid_ms }, options);
     certificate = heldIn(files).certificate;
     if (certificate === undefined) throw new Error(`${files.certificate} has gone`);
   }
@@ -103,14 +103,15 @@ function ownKey(text: string): void {
 }
 
 /** Whether a certificate has expired by a clock that is known to be right. */
-function hasExpired(certificate: X509Certificate, clock: Clock): boolean {
+export function hasExpired(certificate: X509Certificate, clock: Clock): boolean {
   const { unix_ms, quality } = clock.now();
   return certificate.validToDate.getTime() < unix_ms && quality === clockQuality.synchronised;
 }
 
-async function make(
+/** Makes a certificate for these names, and its key where there is none, valid for this long. @throws OperatorError where they cannot be written */
+export async function makePair(
   files: TlsFiles,
-  { names, key }: { names: readonly string[]; key: string | undefined },
+  { names, key, valid_ms }: { names: readonly string[]; key: string | undefined; valid_ms: number },
   options: KeepingOptions,
 ): Promise<void> {
   const { directory, directorySetting, machine = thisMachine(), clock, log } = options;
@@ -154,12 +155,16 @@ function warnOfNames(
   files: TlsFiles,
   log: Log,
 ): void {
-  // The last part of an IPv6 address changes by itself, so nobody writes one down.
-  const missing = names.filter((name) => isIP(name) !== 6 && !isFor(certificate, name));
+  const missing = namesMissing(certificate, names);
   if (missing.length > 0)
     log.warn(
       `the TLS certificate ${files.certificate} is not for ${missing.join(", ")}: clients that ask by that name refuse it; to have another made, remove it and ${files.key} and start again`,
     );
+}
+
+/** Names that a certificate is not for. The last part of an IPv6 address changes by itself, so nobody writes one down. */
+export function namesMissing(certificate: X509Certificate, names: readonly string[]): string[] {
+  return names.filter((name) => isIP(name) !== 6 && !isFor(certificate, name));
 }
 
 function isFor(certificate: X509Certificate, name: string): boolean {

@@ -160,14 +160,17 @@ test("what nobody acknowledges goes to lead after two days, and what somebody do
 });
 
 test("a central without a backup says so in the digest of whoever runs it", async () => {
-  const needs = needsOfCentral(9 * 24 * hour_ms);
+  const needs = needsOfCentral({ backup_age_ms: 9 * 24 * hour_ms });
   await after(0, [{ homeid: 0, needs }] as unknown as FleetHome[]);
   await after(23, [{ homeid: 0, needs }] as unknown as FleetHome[]);
   expect(subjects()).toEqual([["lead", "Lintel: daily digest: central: No backup of central"]]);
   expect(server.mails[0]?.text).toStartWith(
     "Central itself\n  1  No backup of central: Central has no backup",
   );
-  expect([needsOfCentral(7 * 24 * hour_ms), needsOfCentral(undefined)]).toEqual([[], []]);
+  expect([needsOfCentral({ backup_age_ms: 7 * 24 * hour_ms }), needsOfCentral({})]).toEqual([[], []]);
+  const types = (days: number) =>
+    needsOfCentral({ certificate_left_ms: days * 24 * hour_ms }).map(({ type }) => type);
+  expect([types(22), types(20), types(-1)]).toEqual([[], ["certificate_ends"], ["certificate_ends"]]);
 });
 
 test("a server that refuses is asked again, and a mail that it took is not sent twice", async () => {
