@@ -9,6 +9,8 @@ interface DeconzDriver {
   onPortClose: () => void;
   /** Bits of the state that the stick told last. */
   deviceStatus: number;
+  /** Gives the stick the network of the configuration. */
+  reconfigureNetwork: () => Promise<void>;
   /** Asks for what these bits tell of. */
   handleApsQueueOnDeviceState: () => void;
   once(event: "close", closed: () => void): void;
@@ -29,6 +31,8 @@ export class DeconzGuard {
   readonly #events: Pick<NodeJS.EventEmitter, "removeAllListeners">;
   #poll: ReturnType<typeof setInterval> | undefined;
   #driver: DeconzDriver | undefined;
+  /** Whether the stick was given another network at this start, which its adapter does not tell. */
+  reconfigured = false;
 
   private constructor(events: Pick<NodeJS.EventEmitter, "removeAllListeners">) {
     this.#events = events;
@@ -52,6 +56,11 @@ export class DeconzGuard {
   watch(adapter: Adapter): void {
     const driver = (adapter as unknown as { driver: DeconzDriver }).driver;
     this.#driver = driver;
+    const reconfigure = driver.reconfigureNetwork.bind(driver);
+    driver.reconfigureNetwork = () => {
+      this.reconfigured = true;
+      return reconfigure();
+    };
     driver.onPortClose = driver.onPortClose.bind(driver);
     // Whoever is told of it closes the driver, which tells again.
     driver.once("close", () => adapter.emit("disconnected"));

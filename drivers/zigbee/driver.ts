@@ -172,7 +172,7 @@ export class ZigbeeDriver implements Driver {
         `the Zigbee adapter ${this.#port} does not listen now`,
         problem ?? "try again in a minute",
       );
-    return (await import("./mesh-scan.ts")).scanMesh(radio.controller, this.#host);
+    return (await import("./mesh-scan.ts")).scanMesh(radio, this.#host);
   }
 
   /** Listens to a controller, from before it starts: a sensor may speak while it still does. */

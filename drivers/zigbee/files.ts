@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseIfWhole, readIfThere, writeDurably } from "../../src/base/disk/safe-files.ts";
 import type { Log } from "../../src/base/log.ts";
+import type { Energies } from "./channel.ts";
 import { Generations } from "./generations.ts";
 import { isCoordinatorBackup, type Network, networkOf, networkOfBackup, newNetwork } from "./network.ts";
 
@@ -14,6 +15,7 @@ export class NetworkFiles {
   readonly database: string;
   readonly backup: string;
   readonly #identity: string;
+  readonly #channel: string;
   readonly #generations: Generations;
   readonly #log: Log;
 
@@ -21,6 +23,7 @@ export class NetworkFiles {
     this.database = join(options.directory, "database.db");
     this.backup = join(options.directory, "coordinator_backup.json");
     this.#identity = join(options.directory, "network.json");
+    this.#channel = join(options.directory, "channel.json");
     this.#generations = new Generations(join(options.directory, "backups"));
     this.#log = options.log;
   }
@@ -53,6 +56,27 @@ export class NetworkFiles {
   get pairedDevices(): number {
     const lines = readIfThere(this.database)?.split("\n") ?? [];
     return lines.filter((line) => /"type":"(EndDevice|Router|GreenPower|Unknown)"/.test(line)).length;
+  }
+
+  /** Whether nothing was ever paired or kept here, so that the network may still become another one. */
+  get mayChange(): boolean {
+    return this.pairedDevices === 0 && this.#generations.newest() === undefined;
+  }
+
+  /** Moves a network to another channel, at the next start. */
+  move(network: Network, channel: number): void {
+    writeDurably(this.#identity, JSON.stringify({ ...network, channel } satisfies Network));
+  }
+
+  /** Keeps what a stick measured when the channel of a network was chosen. */
+  keepEnergies(channel: number, energies: Energies): void {
+    writeDurably(this.#channel, JSON.stringify({ channel, energies }));
+  }
+
+  /** Whether the channel of this network was chosen by a measurement. */
+  measuredFor({ channel }: Network): boolean {
+    const kept = parseIfWhole(readIfThere(this.#channel)) as { channel?: unknown } | undefined;
+    return kept?.channel === channel;
   }
 
   /** Whether the coordinator's backup is there and of this network, so that any adapter can take it over. */

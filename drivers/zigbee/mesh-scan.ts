@@ -2,6 +2,7 @@ import type { Controller, Models } from "zigbee-herdsman";
 import { messageOf } from "../../src/base/errors.ts";
 import { type MeshScan, mesh_links_max, mesh_nodes_max } from "../../src/domain/mesh.ts";
 import type { Host } from "../driver.ts";
+import type { Radio } from "./radio.ts";
 import { addressOf, modelOf } from "./sensors.ts";
 
 /** Zigbee specification 2.4: profile of the device objects, cluster of Mgmt_Lqi_req. */
@@ -30,7 +31,7 @@ type Page = readonly [
  * Asks the stick and every router which devices it hears, and how well. Sleepers are not asked: they have no table, and it would cost their batteries. One request is on
  * its way at a time, so that readings go first.
  */
-export async function scanMesh(controller: Controller, { clock, log }: Host): Promise<MeshScan> {
+export async function scanMesh({ controller, channel }: Radio, { clock, log }: Host): Promise<MeshScan> {
   const devices = [...controller.getDevicesIterator()].slice(0, mesh_nodes_max);
   const known = new Set(devices.map(({ ieeeAddr }) => ieeeAddr));
   const stick = devices.find(({ type }) => type === "Coordinator")?.ieeeAddr ?? "";
@@ -53,7 +54,7 @@ export async function scanMesh(controller: Controller, { clock, log }: Host): Pr
       links.push({ by: node.address, of: addressOf(of), quality: lqi, ...(child ? { child } : {}) });
     }
   }
-  return { at_ms: clock.now().unix_ms, nodes, links: links.slice(0, mesh_links_max) };
+  return { at_ms: clock.now().unix_ms, nodes, channel, links: links.slice(0, mesh_links_max) };
 }
 
 /** The table of neighbours of a device, page by page; as far as it came. */

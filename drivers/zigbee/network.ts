@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { channels } from "./channel.ts";
 
 /** The identity of a Zigbee network. Made once, then kept: sensors know the network by these numbers. */
 export type Network = Static<typeof networkSchema>;
@@ -13,9 +14,6 @@ const networkSchema = Type.Object({
   /** With this key anybody can read the traffic and join: never in a log, and only in files of mode 0600. */
   network_key: Type.Array(byte, { minItems: 16, maxItems: 16 }),
 });
-
-/** In the gaps between, and at the edges of, the Wi-Fi channels 1, 6 and 11. */
-const channels = [11, 15, 20, 25] as const;
 
 /** A network that nobody else has, from random bytes. */
 export function newNetwork(random: (bytes: number) => Uint8Array): Network {

@@ -2,9 +2,11 @@ import type { Controller } from "zigbee-herdsman";
 import type { Clock } from "../../src/base/clock.ts";
 import { messageOf, type OperatorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
+import { channelText, type MeshChannel } from "../../src/domain/mesh.ts";
 import type { Session } from "../wire/reconnect.ts";
 import { type AdapterLine, lineSettings } from "./adapters.ts";
 import { type Adapter, Arrivals } from "./arrivals.ts";
+import { measureEnergies, quietestChannel } from "./channel.ts";
 import { DeconzGuard } from "./deconz.ts";
 import { deafFault, requirePort, startFault, unpluggedFault } from "./faults.ts";
 import { whenSet } from "./field-watch.ts";
@@ -19,6 +21,7 @@ import { findEveryFrame } from "./parser.ts";
 export interface Radio extends Session {
   readonly controller: Controller;
   readonly network: Network;
+  readonly channel: MeshChannel;
 }
 
 export interface RadioOptions extends AdapterLine {
@@ -41,12 +44,48 @@ export const probe_interval_ms = 60_000;
 const probeFailures_max = 2;
 /** Longest time for closing before everything is cut off. */
 const close_max_ms = 3_000;
+/** A serial server takes a moment to notice that a connection was closed. */
+const reopen_ms = 1_000;
 
 /**
- * Opens the adapter through zigbee-herdsman and forms, restores or resumes the network of `files`. Rejects
- * with an OperatorError, and has then released the port, as it has when `signal` is raised.
+ * Opens the adapter through zigbee-herdsman and forms, restores or resumes the network of `files`. A network that is formed
+ * gets the quietest channel. Rejects with an OperatorError, and has then released the port, as it has when `signal` is raised.
  */
 export async function openRadio(options: RadioOptions, signal: AbortSignal): Promise<Radio> {
+  const { files, clock, log } = options;
+  const radio = await openOnce(options, signal);
+  const quieter = radio.formed ? await quieterChannel(radio, options) : undefined;
+  if (quieter === undefined) return radio;
+  log.info(
+    `channel ${quieter} is quieter than channel ${radio.network.channel}: the network, which no device has joined, moves there`,
+  );
+  await radio.close();
+  files.move(radio.network, quieter);
+  await new Promise<void>((resolve) => clock.after(reopen_ms, resolve));
+  // zigbee-herdsman has a stick that runs the network of the files change to the channel of the files, also after a power cut meanwhile.
+  return openOnce(options, signal);
+}
+
+/** A quieter channel than that of a network that has just been formed, where no device can have joined it. */
+async function quieterChannel(
+  { controller, network }: Radio,
+  { adapter, files, clock, log }: RadioOptions,
+): Promise<number | undefined> {
+  if (!files.mayChange || files.measuredFor(network)) return undefined;
+  try {
+    const energies = await measureEnergies(controller, adapter, clock);
+    const channel = quietestChannel(energies, network.channel);
+    files.keepEnergies(channel, energies);
+    return channel === network.channel ? undefined : channel;
+  } catch (thrown) {
+    log.info(
+      `the adapter does not measure its channels, so that channel ${network.channel} stays: ${messageOf(thrown)}`,
+    );
+    return undefined;
+  }
+}
+
+async function openOnce(options: RadioOptions, signal: AbortSignal): Promise<OpenRadio> {
   const { port, adapter, files, herdsmanLog, log } = options;
   requirePort(options);
   const { Controller, setLogger } = await import("zigbee-herdsman");
@@ -89,9 +128,11 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
       }
     });
   });
+  let formed = false;
   try {
     forgetDevices();
     const result = await abortable(controller.start(signal), AbortSignal.any([signal, hangUp.signal]));
+    formed = result === "reset" || (result === "resumed" && guard?.reconfigured === true);
     surviveErrors(controller);
     // Earlier messages belong to the network that the adapter had before.
     if (result !== "resumed") arrivals.discard();
@@ -111,17 +152,21 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
   // It would write the whole database every five minutes, and end the process when the disk is full.
   clearInterval(controller["databaseSaveTimer"]);
   clearInterval(controller["backupTimer"]);
-  const detail = await describe(controller, options, network);
-  return new OpenRadio(controller, network, detail, { ...options, arrivals, guard });
+  const firmware = await firmwareOf(controller, options);
+  return new OpenRadio(controller, network, { ...options, arrivals, guard, firmware, formed });
 }
 
 interface OpenOptions extends RadioOptions {
+  readonly firmware: string;
+  /** Whether its network is a new one. */
+  readonly formed: boolean;
   readonly arrivals: Arrivals;
   readonly guard: DeconzGuard | undefined;
 }
 
 class OpenRadio implements Radio {
   readonly ended: Promise<OperatorError>;
+  readonly formed: boolean;
   readonly #options: OpenOptions;
   #end: (reason: OperatorError) => void = () => {};
   #cancelProbe = () => {};
@@ -131,10 +176,10 @@ class OpenRadio implements Radio {
   constructor(
     readonly controller: Controller,
     readonly network: Network,
-    readonly detail: string,
     options: OpenOptions,
   ) {
     this.#options = options;
+    this.formed = options.formed;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -143,6 +188,16 @@ class OpenRadio implements Radio {
       this.#heard = true;
     });
     this.#scheduleProbe();
+  }
+
+  get channel(): MeshChannel {
+    return { number: this.network.channel, measured: this.#options.files.measuredFor(this.network) };
+  }
+
+  get detail(): string {
+    const pan = this.network.pan_id.toString(16).padStart(4, "0");
+    const { firmware, port } = this.#options;
+    return `${firmware} on ${port}, channel ${channelText(this.channel)}, PAN 0x${pan}`;
   }
 
   async close(): Promise<void> {
@@ -205,22 +260,15 @@ class OpenRadio implements Radio {
 const zdoProfile = 0x0000;
 const activeEndpointsRequest = 0x0005;
 
-async function describe(
-  controller: Controller,
-  { port, adapter, log }: RadioOptions,
-  network: Network,
-): Promise<string> {
-  let firmware: string = adapter;
+/** The type of the adapter, and its firmware as far as it tells. */
+async function firmwareOf(controller: Controller, { adapter, log }: RadioOptions): Promise<string> {
   try {
     const { type, meta } = await controller.getCoordinatorVersion();
-    firmware = [adapter, type, meta["revision"]]
-      .filter((part) => part !== undefined && part !== "")
-      .join(" ");
+    return [adapter, type, meta["revision"]].filter((part) => part !== undefined && part !== "").join(" ");
   } catch (thrown) {
     log.debug(`the adapter does not tell its version: ${messageOf(thrown)}`);
+    return adapter;
   }
-  const pan = network.pan_id.toString(16).padStart(4, "0");
-  return `${firmware} on ${port}, channel ${network.channel}, PAN 0x${pan}`;
 }
 
 function lostNetwork(port: string): string {

@@ -1,6 +1,6 @@
 import { day_ms } from "../base/time.ts";
 import { quality_enough, quality_strong } from "./link-quality.ts";
-import { type MeshScan, type MeshWay, waysOf } from "./mesh.ts";
+import { channelText, type MeshScan, type MeshWay, waysOf } from "./mesh.ts";
 
 /** A mesh in words, for a person who may move a plug or the stick. */
 export interface MeshWords {
@@ -12,6 +12,8 @@ export interface MeshWords {
   readonly carried: readonly string[];
   /** Differences from the scan before. */
   readonly changes: readonly string[];
+  /** The channel of the network, and the Wi-Fi channels beside it; null where the scan does not have it. */
+  readonly channel: string | null;
   readonly rows: readonly MeshRow[];
 }
 
@@ -67,6 +69,8 @@ export function meshWords(options: MeshOptions): MeshWords | undefined {
     needs,
     carried: carriedOf(ways, name),
     changes: changes.map((text) => `${since}${text}`),
+    channel:
+      latest.channel === undefined ? null : `The network is on channel ${channelText(latest.channel)}.`,
     rows,
   };
 }

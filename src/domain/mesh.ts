@@ -9,6 +9,38 @@ const closed = { additionalProperties: false } as const;
 export const mesh_nodes_max = 250;
 export const mesh_links_max = 2_000;
 
+/** The channel of a mesh. */
+export const MeshChannel = Type.Object(
+  {
+    number: Type.Integer({ minimum: 11, maximum: 26 }),
+    /** Whether a stick has measured all channels and this one was the quietest, when the network was formed. */
+    measured: Type.Boolean(),
+  },
+  closed,
+);
+export type MeshChannel = Static<typeof MeshChannel>;
+
+/** Wi-Fi channels that do not overlap each other, and the middle of each. */
+const wifiChannels = [
+  { number: 1, mhz: 2412 },
+  { number: 6, mhz: 2437 },
+  { number: 11, mhz: 2462 },
+];
+
+/** `20 (between the Wi-Fi channels 6 and 11; …)`, of a channel of Zigbee. IEEE 802.15.4: channel 11 is at 2405 MHz, each further one 5 MHz above. */
+export function channelText({ number, measured }: MeshChannel): string {
+  const mhz = 2405 + 5 * (number - 11);
+  const near = wifiChannels.find((wifi) => Math.abs(wifi.mhz - mhz) < 12);
+  const below = wifiChannels.findLast((wifi) => wifi.mhz < mhz)?.number;
+  const above = wifiChannels.find((wifi) => wifi.mhz > mhz)?.number;
+  const gap =
+    above === undefined ? `above Wi-Fi channel ${below}` : `between the Wi-Fi channels ${below} and ${above}`;
+  const edge = near !== undefined && Math.abs(near.mhz - mhz) >= 7 ? "at the edge of" : "inside";
+  const where = near === undefined ? gap : `${edge} Wi-Fi channel ${near.number}`;
+  const chosen = measured ? "the quietest when the network was formed" : "not chosen by a measurement";
+  return `${number} (${where}; ${chosen})`;
+}
+
 /** A mesh as a driver found it at one time: its devices, and who hears whom. */
 export const MeshScan = Type.Object(
   {
@@ -28,6 +60,7 @@ export const MeshScan = Type.Object(
       ),
       { maxItems: mesh_nodes_max },
     ),
+    channel: Type.Optional(MeshChannel),
     links: Type.Array(
       Type.Object(
         {

@@ -79,7 +79,9 @@ test("a stick is asked by the gateway that runs: what it found, or what is amiss
   const gateway = await site.serve(["run", "--config", join(etc, "lintel.toml"), "--json"]);
   const { code, out } = await again();
   expect(code).toBe(0);
-  expect(out).toMatch(/^✓ \[zigbee\] .* on \S+, channel \d+, PAN 0x[0-9a-f]{4}$/m);
+  expect(out).toMatch(
+    /^✓ \[zigbee\] .* on \S+, channel \d+ \(.+ Wi-Fi .+; the quietest when the network was formed\), PAN 0x[0-9a-f]{4}$/m,
+  );
   gateway.process.kill("SIGTERM");
   await gateway.process.exited;
   // Another host has made a network of its own on it, and the files of ours are gone.

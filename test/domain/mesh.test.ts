@@ -82,6 +82,11 @@ describe("in words", () => {
     const { answer, needs, carried, changes } = words(scan(good));
     expect(answer).toBe("All 5 devices have a good way to the stick, 2 of them through another one.");
     expect(needs).toEqual([]);
+    expect(words(scan(good)).channel).toBeNull();
+    const channel = { number: 20, measured: false };
+    expect(words({ ...scan(good), channel }).channel).toBe(
+      "The network is on channel 20 (between the Wi-Fi channels 6 and 11; not chosen by a measurement).",
+    );
     expect(carried).toEqual([
       "TS011F (p2) hangs on TS011F (p1): leave it switched on.",
       "Bathroom hangs on TS011F (p2): leave it switched on.",

@@ -44,6 +44,7 @@ test("lintel mesh asks the devices, and tells first what is to be done", async (
   expect(lines).toContain(`${plugName} | the stick | 150 | 140 | –`);
   expect(lines).toContain(`${itemOf(wall)} | ${plugName} | 35 | – | –`);
   expect(lines).toContain(`${itemOf(door)} | the stick | 150 | – | –`);
+  expect(out).toMatch(/The network is on channel \d+ \(.+; the quietest when the network was formed\)\./);
 });
 
 test("lintel doctor tells it too", async () => {

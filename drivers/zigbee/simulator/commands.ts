@@ -1,6 +1,6 @@
 import { type Neighbour, type SimulatedDevice, u16 } from "./device.ts";
 import { type Network, type NvMemory, reversed } from "./nv.ts";
-import { answerOf, ownAnswer, refusal, zdo } from "./zdo.ts";
+import { answerOf, changedChannel, ownAnswer, refusal, zdo } from "./zdo.ts";
 
 /** The coordinator whose host commands it. */
 interface Coordinator {
@@ -12,9 +12,11 @@ interface Coordinator {
   state: number;
   channels: number;
   form(): void;
+  changeChannel(channel: number): void;
   deviceAt(nwk: number): SimulatedDevice | undefined;
   openJoining(seconds: number): void;
   neighbours(): readonly Neighbour[];
+  readonly energies: readonly number[];
 }
 
 /** How a command is answered: one synchronous response, then any number of events. */
@@ -74,6 +76,7 @@ export const commandTable: Readonly<Record<number, Handler>> = {
   1284: descriptor(zdo.simpleDescriptor),
   1285: descriptor(zdo.activeEndpoints),
   1329: descriptor(zdo.lqi, 0),
+  1335: networkUpdate,
   1313: answerBinding(0x45a1),
   1314: answerBinding(0x45a2),
   1332: leaveRequest,
@@ -189,12 +192,25 @@ function descriptor(request: number, nwk_at = 2): Handler {
           manufacturer_code: 0,
           endpoints: [...znp.endpoints].map((id) => ({ id, profile: 0x0104, device_id: 5, input: [] })),
           neighbours: znp.neighbours(),
+          energies: znp.energies,
         })
       : isDeaf
         ? refusal(nwk)
         : answerOf(device, request, data.subarray(2));
     if (answer !== undefined) reply.event(zdoAnswer | request, Buffer.concat([nwk, answer]));
   };
+}
+
+/** nwk u16, address mode u8, and the request. */
+function networkUpdate(znp: Coordinator, data: Buffer, reply: Reply): void {
+  const fields = data.subarray(3);
+  const channel = changedChannel(fields);
+  if (channel === undefined)
+    descriptor(zdo.networkUpdate, 0)(znp, Buffer.concat([data.subarray(0, 2), fields]), reply);
+  else {
+    reply.respond(ok);
+    znp.changeChannel(channel);
+  }
 }
 
 /** Both answer status, EUI64, nwk, start index, number of children. */

@@ -97,6 +97,11 @@ export class ZnpSimulator extends StickSimulator {
     this.state = deviceState.coordinator;
   }
 
+  changeChannel(channel: number): void {
+    if (this.network !== undefined)
+      this.nv.set(nvItem.nib, encodeNib({ ...this.network, channel, eui: this.eui }));
+  }
+
   /** Sends an event (AREQ) to the host. */
   event(command: number, data: Uint8Array): void {
     this.transport.write(encodeFrame(frameType.event, command, data));

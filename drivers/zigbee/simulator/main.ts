@@ -26,6 +26,7 @@ const help = `bun main.ts [--adapter ${makes.join("|")}] [--transport tcp|pty] [
   {"do":"interviews","ieee":…}                     answers how often a host has begun to interview it
   {"do":"reported"}                                answers the first report after that word, or null, and the last of all
   {"do":"network"}                                 it runs a network that some other host has set up
+  {"do":"noise","channels":[11,…],"energy":200}    what it measures on these channels
   {"do":"unplug"} {"do":"replug"} {"do":"garbage","hex":"00ff"}
   {"do":"reset","ieee":…}                          a factory reset
   {"do":"joining"}                                 whether it lets anybody in
@@ -50,6 +51,8 @@ interface Command {
   readonly datecode?: string;
   readonly on?: string;
   readonly quality?: number;
+  readonly channels?: readonly number[];
+  readonly energy?: number;
 }
 
 const reports = new Reports();
@@ -115,6 +118,10 @@ const commands: Readonly<
   network: (stick) => {
     stick.runNetwork();
     return { pan_id: stick.network?.pan_id };
+  },
+  noise: (stick, { channels = [], energy = 0 }) => {
+    for (const channel of channels) stick.energies[channel - 11] = energy;
+    return {};
   },
   closed: () => {
     reports.hostClosed();

@@ -51,6 +51,8 @@ export abstract class StickSimulator extends LineSimulator {
   readonly devices: SimulatedDevice[] = [];
   /** While true nothing is answered: firmware that hangs. */
   hung = false;
+  /** Energy on the channels 11 to 26, as the stick measures it. */
+  readonly energies = Array.from({ length: 16 }, () => 50);
   /** Is told of each request of a host, by a number of its make, before it is answered. */
   onRequest: (command: number) => void = () => {};
   /** Is called when a host says its first words: what it hears from then on is not to be lost. */

@@ -13,6 +13,7 @@ export const zdo = {
   lqi: 0x0031,
   leave: 0x0034,
   permitJoining: 0x0036,
+  networkUpdate: 0x0038,
   answer: 0x8000,
 } as const;
 
@@ -88,6 +89,7 @@ export function ownAnswer(
     manufacturer_code: number;
     endpoints: readonly OwnEndpoint[];
     neighbours: readonly Neighbour[];
+    energies: readonly number[];
   },
 ): Buffer | undefined {
   const nwk = u16(0);
@@ -109,6 +111,8 @@ export function ownAnswer(
       );
     case zdo.lqi:
       return neighbourTable(own.neighbours, fields.readUInt8(0));
+    case zdo.networkUpdate:
+      return energyReport(own.energies, fields.readUInt32LE(0));
     default:
       return undefined;
   }
@@ -136,6 +140,22 @@ function neighbourTable(all: readonly Neighbour[], first: number): Buffer {
     ]),
   );
   return Buffer.concat([success, Buffer.from([all.length, first, page.length]), ...entries]);
+}
+
+/** The channel to which a request has everybody change; undefined where it asks for a measurement. */
+export function changedChannel(fields: Buffer): number | undefined {
+  if (fields.readUInt8(4) !== channelChange) return undefined;
+  return 31 - Math.clz32(fields.readUInt32LE(0));
+}
+
+const channelChange = 0xfe;
+
+/** Status, channels, transmissions and failures, how many values follow, and these: Mgmt_NWK_Update_notify (Zigbee specification 2.4.4.4.9). */
+function energyReport(energies: readonly number[], channels: number): Buffer {
+  const asked = energies.filter((_, index) => ((channels >>> (index + 11)) & 1) === 1);
+  const mask = Buffer.alloc(4);
+  mask.writeUInt32LE(channels);
+  return Buffer.concat([success, mask, u16(0), u16(0), Buffer.from([asked.length, ...asked])]);
 }
 
 function nodeDescriptor(nwk: Buffer, kind: readonly number[], manufacturer: number): Buffer {

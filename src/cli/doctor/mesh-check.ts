@@ -15,6 +15,11 @@ export function checkMesh({ directory, config, running }: Surroundings): CheckRe
     timeText: momentText,
   });
   if (words === undefined) return [];
-  if (words.needs.length === 0) return fine(words.answer);
-  return words.needs.map(({ what, remedy }) => note(`${what} ${remedy} lintel mesh asks the devices anew`));
+  const ways = words.needs.map(({ what, remedy }) =>
+    note(`${what} ${remedy} lintel mesh asks the devices anew`),
+  );
+  return [
+    ...(ways.length === 0 ? [fine(words.answer)] : ways),
+    words.channel === null ? [] : fine(words.channel),
+  ].flat();
 }

@@ -305,6 +305,7 @@ export class DeconzSimulator extends StickSimulator {
           manufacturer_code: 0x1135,
           endpoints: this.#endpoints,
           neighbours: this.neighbours(),
+          energies: this.energies,
         }),
       );
       return confirmStatus.success;

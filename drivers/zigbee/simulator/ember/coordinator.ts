@@ -10,7 +10,7 @@ import {
   StickSimulator,
   someNetwork,
 } from "../stick.ts";
-import { answerOf, type OwnEndpoint, ownAnswer, zdo } from "../zdo.ts";
+import { answerOf, changedChannel, type OwnEndpoint, ownAnswer, zdo } from "../zdo.ts";
 import { AshEnd } from "./ash.ts";
 import { type ApsFrame, type EmberNetwork, encodeAps, ezsp, ezspCommands, status } from "./ezsp.ts";
 
@@ -155,10 +155,15 @@ export class EmberSimulator extends StickSimulator {
     const fields = payload.subarray(1);
     const back = { ...aps, cluster: aps.cluster | zdo.answer };
     if (aps.cluster === zdo.permitJoining && destination >= broadcast_least) return true;
+    const channel = aps.cluster === zdo.networkUpdate ? changedChannel(fields) : undefined;
+    if (channel !== undefined) {
+      this.held = this.held && { ...this.held, channel };
+      return true;
+    }
     if (destination === 0) {
       const wireAddress = reversed(this.eui);
-      const { endpoints, manufacturer_code } = this;
-      const own = { wireAddress, manufacturer_code, endpoints, neighbours: this.neighbours() };
+      const { endpoints, manufacturer_code, energies } = this;
+      const own = { wireAddress, manufacturer_code, endpoints, neighbours: this.neighbours(), energies };
       const answer = ownAnswer(aps.cluster, fields, own);
       if (answer !== undefined) this.#tellFrom(0, 255, back, Buffer.concat([sequence, answer]));
       return true;

@@ -7,6 +7,8 @@ export const ezsp = {
   version: 0x00,
   trustCentreJoin: 0x24,
   stackStatus: 0x19,
+  scanComplete: 0x1c,
+  energyScanResult: 0x48,
   messageSent: 0x3f,
   incomingMessage: 0x45,
   invalidCommand: 0x58,
@@ -51,6 +53,7 @@ interface Stick {
   held: EmberNetwork | undefined;
   up: boolean;
   manufacturer_code: number;
+  readonly energies: readonly number[];
   /** The keys and the frame counter of the network to be formed. */
   readonly next: { key: Buffer; trustCentreKey: Buffer; frameCounter: number };
   openJoining(seconds: number): void;
@@ -89,6 +92,7 @@ export const ezspCommands: Readonly<Record<number, Handler>> = {
   },
   23: networkInit,
   24: ({ up }) => ({ answer: Buffer.from([up ? 2 : 0]) }),
+  26: startScan,
   30: formNetwork,
   32: leaveNetwork,
   34: permitJoining,
@@ -164,6 +168,18 @@ function formNetwork(stick: Stick, parameters: Buffer): Answer {
     ...stick.next,
   };
   return { answer: ok, after: () => comeUp(stick) };
+}
+
+/** kind u8, channels u32, duration u8. Status u32; then for each channel its number and the signal in dBm, and at the end a channel and a status. */
+function startScan(stick: Stick): Answer {
+  return {
+    answer: ok32,
+    after: () => {
+      for (const [index, energy] of stick.energies.entries())
+        stick.callback(ezsp.energyScanResult, Buffer.from([index + 11, (energy * 75) / 255 - 100]));
+      stick.callback(ezsp.scanComplete, Buffer.from([0, status.success]));
+    },
+  };
 }
 
 function leaveNetwork(stick: Stick): Answer {

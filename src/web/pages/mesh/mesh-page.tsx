@@ -52,6 +52,7 @@ export function MeshPage(data: MeshData & FrameData) {
           {scans} scans are kept. The first one is of <Moment at_ms={first_ms} times={times} />.
         </p>
       ) : null}
+      {mesh.channel === null ? null : <p>{mesh.channel}</p>}
       <p class="quiet">{qualityNote}</p>
     </Frame>
   );
