@@ -89,9 +89,17 @@ export async function homeDataOf(
   for (const { key, series, ...item } of items) {
     const readings: Partial<Record<SeriesName, readonly DerivedReading[]>> = {};
     for (const one of series) readings[one] = await rowsOf(asked, { series: one, item: key, ...read });
-    whole.push({ ...item, readings });
+    whole.push({ ...item, readings, covered: joined([...item.covered, ...epochsOf(readings)]) });
   }
   return { zone, days: localDays(zone, span), now_ms, items: whole, lines };
+}
+
+/** The time of which a watch told: it was alive then, whenever it was last heard. */
+function epochsOf({ watch_epochs = [] }: HomeItem["readings"]): TimeSpan[] {
+  return watch_epochs.map(([from_ms, duration_s]) => ({
+    from_ms,
+    to_ms: from_ms + Number(duration_s) * 1_000,
+  }));
 }
 
 /** Items that live or have lived in a home, of the kinds that a measure is made of. */

@@ -330,7 +330,7 @@ const assetHeaders = {
   Vary: "Accept-Encoding",
 };
 
-/** The language that a browser likes best, by its Accept-Language header (RFC 9110 §12.5.4), that dates and numbers can be written in. */
+/** The English that a browser likes best, by its Accept-Language header (RFC 9110 §12.5.4): the words of pages are English, and so are their dates and numbers. */
 export function localeOf(header: string | null): string {
   const wanted = (header ?? "")
     .slice(0, length_max)
@@ -346,5 +346,5 @@ export function localeOf(header: string | null): string {
 
 /** No more of the header is read. */
 const length_max = 200;
-/** Languages with script and region, and nothing that Intl would refuse. */
-const tagForm = /^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$/;
+/** English with script and region, and nothing that Intl would refuse. */
+const tagForm = /^en(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$/i;

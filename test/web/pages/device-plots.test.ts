@@ -116,6 +116,7 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     await page.waitForSelector(".curve[data-points]");
     const records = await serving.records(`/v0.9/items/${scalePath}/weights?precision=ms`);
     const plot = page.locator(".curve").first();
+    expect((await plot.locator("canvas").boundingBox())?.height).toBeGreaterThan(200);
     expect(Number(await plot.getAttribute("data-points"))).toBe(records.length);
     expect(Number(await plot.getAttribute("data-last"))).toBe((records[0]?.["weight"] ?? 0) / 1_000);
     expect(Number(await plot.getAttribute("data-breaks"))).toBe(1);

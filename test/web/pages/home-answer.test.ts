@@ -82,14 +82,12 @@ test("the one thing to do stands in the first sentence, behind whether everythin
   );
 });
 
-test("a day of this week on which a pill box was not opened is told, also where nobody can do anything about it", () => {
+test("a headline counts what it lists: a dose that was missed days ago is in the row of its box alone", () => {
   const earlier = box("missed", "taken", "taken", "missed", "taken", "taken", "due");
-  expect(answer([sensor, earlier])).toBe(
-    "All 2 devices were heard in time. Pill box was not opened on Saturday and Tuesday.",
-  );
+  expect(answer([sensor, earlier])).toBe("All 2 devices were heard in time.");
   const both = box("taken", "taken", "taken", "missed", "taken", "missed", "due");
   expect(answer([sensor, both])).toBe(
-    "All devices were heard. One thing to do: Pill box was not opened yesterday. Pill box was not opened on Tuesday.",
+    "All devices were heard. One thing to do: Pill box was not opened yesterday.",
   );
 });
 

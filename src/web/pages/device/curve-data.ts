@@ -1,4 +1,4 @@
-import { day_ms } from "../../../base/time.ts";
+import { isIn, type TimeSpan } from "../../../base/time.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
 import { action_prefix, quantities, titleOf } from "../../../domain/quantities.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
@@ -18,7 +18,7 @@ export interface Curve {
   /** Of each week how many of its days are known; null where all are. */
   readonly known?: readonly (string | null)[];
   readonly lines: readonly { readonly title: string; readonly values: readonly (number | null)[] }[];
-  /** Median and quartiles around each point, of its week or of the four weeks up to it; of the first line. */
+  /** Median and quartiles around each point, of its week or of the days within three of it; of the first line. */
   readonly trend?: Readonly<Record<"lower" | "median" | "upper", readonly (number | null)[]>>;
   /** Of all values of the first line; null where they are too many to be looked at one by one. */
   readonly spread: Quartiles | null;
@@ -75,7 +75,8 @@ export async function curvesIn(
     const fields = Object.keys(curve.fields);
     const found = await pointsIn(store, { ...of, fields, only: curve.only });
     const points = found.points.filter(({ values }) => values.some((one) => one !== null));
-    if (points.length > 0) curves.push(curveOf(curve, broken(points, of.uncovered), found.isThinned));
+    if (points.length > 0)
+      curves.push(curveOf(curve, broken(points, of.uncovered), { ...found, days: of.span.days }));
   }
   return curves;
 }
@@ -169,7 +170,7 @@ function broken(points: readonly Point[], uncovered: readonly Uncovered[]): Poin
 function curveOf(
   { title, unit, per, digits, fields, trend }: CurveOf,
   points: readonly Point[],
-  isThinned: boolean,
+  { isThinned, days }: { isThinned: boolean; days: readonly TimeSpan[] },
 ): Curve {
   const at_ms = points.map((point) => point.at_ms);
   const lines = Object.values(fields).map((name, at) => ({
@@ -186,7 +187,9 @@ function curveOf(
     return { ...common, spread: null, range: [spread.minimum, spread.maximum] };
   if (trend !== true || spread === null) return { ...common, spread };
   const far = farOf(first, spread);
-  return { ...common, spread, trend: trendOf(at_ms, first), ...(far && { far }) };
+  const isNear = (value: number) => far === undefined || (value >= far.least && value <= far.greatest);
+  const weighed = at_ms.map((at, index) => ({ at_ms: at, value: first[index] ?? null }));
+  return { ...common, spread, trend: trendOf(weighed, days, isNear), ...(far && { far }) };
 }
 
 /** Those that are "far out" by Tukey, "Exploratory Data Analysis" (1977): three times the distance of the quartiles beyond them. */
@@ -201,15 +204,24 @@ export function farOf(values: readonly (number | null)[], spread: Quartiles | un
   return { count, least: Math.min(...near), greatest: Math.max(...near) };
 }
 
-function trendOf(at_ms: readonly number[], values: readonly (number | null)[]): NonNullable<Curve["trend"]> {
-  let first = 0;
-  const windows = at_ms.map((until_ms, at) => {
-    if (values[at] === null) return undefined;
-    while ((at_ms[first] ?? 0) < until_ms - trend_ms) first++;
-    const own = values.slice(first, at + 1).filter((value) => value !== null);
-    return own.length < trend_least ? undefined : quartilesOf(own);
+/** Quartiles of the days around each value, of which each counts once, however often somebody was weighed on it. Values that are far from all others count in none. */
+function trendOf(
+  points: readonly { readonly at_ms: number; readonly value: number | null }[],
+  days: readonly TimeSpan[],
+  isNear: (value: number) => boolean,
+): NonNullable<Curve["trend"]> {
+  const medians = days.map((day) => {
+    const own = points.filter((point) => isIn(day, point.at_ms));
+    return quartilesOf(own.flatMap(({ value }) => value ?? []).filter(isNear))?.median;
   });
-  const of = (name: "lower" | "median" | "upper") => windows.map((window) => window?.[name] ?? null);
+  const around = points.map((point) => {
+    const day = days.findIndex((one) => isIn(one, point.at_ms));
+    if (point.value === null || day < 0) return undefined;
+    const near = medians.slice(Math.max(0, day - trend_days), day + trend_days + 1);
+    const known = near.flatMap((median) => median ?? []);
+    return known.length < trend_least ? undefined : quartilesOf(known);
+  });
+  const of = (name: "lower" | "median" | "upper") => around.map((one) => one?.[name] ?? null);
   return { lower: of("lower"), median: of("median"), upper: of("upper") };
 }
 
@@ -220,6 +232,7 @@ const read_max = 20_000;
 const newest_max = 1_000;
 /** Curves of one device. */
 const quantities_max = 12;
-const trend_ms = 28 * day_ms;
+/** Days before and after each: a week of them. */
+const trend_days = 3;
 /** Fewer have no quartiles worth the name. */
 const trend_least = 4;

@@ -8,6 +8,7 @@ import {
 import type { Kind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
+import { isDevice } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import { deviceHref } from "../parts/page-frame.tsx";
 import type { PlotForm } from "../parts/plots-and-tones.ts";
@@ -17,6 +18,7 @@ import { hereUntil_ms, readUntil_ms, type Uncovered, uncertainTimesIn, uncovered
 import { type Doses, dosesIn } from "./box-doses.ts";
 import { type Curve, curvesIn } from "./curve-data.ts";
 import { type DaySpanName, plotAddresses } from "./day-plots.ts";
+import { answerOf } from "./device-answer.ts";
 import {
   type CalendarSpan,
   firstOf,
@@ -47,6 +49,8 @@ export interface DeviceData {
   readonly made: readonly { readonly title: string; readonly value: string }[];
   /** Facts of the inventory, by the names that people give them. */
   readonly known: readonly { readonly title: string; readonly value: string }[];
+  /** A sentence from the derived measures; null where they tell nothing. */
+  readonly answer: string | null;
   readonly health: Health;
   readonly span: ShownSpan;
   /** How days are drawn. */
@@ -115,7 +119,9 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const home = (site.role === "gateway" ? site.home : record.currenthomeid) ?? undefined;
   const zone = await site.zoneOf(home);
   const overview = await overviewOf(asked, record);
-  const title = overview === undefined ? name : titleOf(overview, await store.givenNames(home));
+  const names = await store.givenNames(home);
+  const title = overview === undefined ? name : titleOf(overview, names);
+  const given = names.find((one) => isDevice(one, record));
   const held = new Set((overview?.series ?? []).map((one) => one.series));
   const all = seriesOfDevice(kind, subtype, held);
   const series = all.find((one) => seriesOf(one).path === query.get("series")) ?? all[0];
@@ -147,6 +153,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     origin: asked.origin,
     made: await told(asked, item.key),
     known: knownOf(record),
+    answer: await answerOf(asked, { kind, name, subtype, home, zone, given }),
     health: healthOf(overview),
     span: shownSpan(span, now_ms),
     form: query.get("as") === "spiral" ? "spiral" : "rows",

@@ -80,8 +80,8 @@ function Lines({ lines }: { lines: DeviceData["known"] }) {
   );
 }
 
-/** The answer: whether the device is heard, when it last told something, and what is to be done. */
-export function Sentence({ words, health, locale, now_ms, zone }: DeviceData & FrameData) {
+/** The answer: what the device tells of the life in its home, then whether it is heard, and what is to be done. */
+export function Sentence({ answer, words, health, locale, now_ms, zone }: DeviceData & FrameData) {
   const { heard_ms, newest_ms, expected_ms, overdue, replaced, battery_percent, count } = health;
   const times = { locale, zone, now_ms };
   const moment = (at_ms: number) => (
@@ -92,9 +92,11 @@ export function Sentence({ words, health, locale, now_ms, zone }: DeviceData & F
     />
   );
   const low = replaced === null && battery_percent !== null && battery_percent <= low_percent;
+  const isFirst = answer === null || overdue || replaced !== null;
   return (
     <>
-      <p class="answer">
+      {answer === null || isFirst ? null : <p class="answer">{answer}</p>}
+      <p class={isFirst ? "answer" : undefined}>
         This {words.noun}{" "}
         {heard_ms === null ? (
           "has not been heard yet."
@@ -113,6 +115,7 @@ export function Sentence({ words, health, locale, now_ms, zone }: DeviceData & F
           </>
         )}
       </p>
+      {answer !== null && isFirst ? <p>{answer}</p> : null}
       {replaced === null ? null : (
         <p>
           {replaced.by} replaced it {moment(replaced.at_ms)}. Lintel no longer expects this one.

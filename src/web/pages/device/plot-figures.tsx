@@ -223,7 +223,15 @@ function curveSummary(curve: Curve, locale: string): string {
   if (spread === null || lines.length > 1)
     return `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}, in ${unit}.`;
   const { count, lower, upper, median, minimum, maximum } = spread;
-  return `Half of ${numberText(count, locale)} values lie between ${number(lower)} and ${number(upper)}, the middle one is ${number(median)}; all lie between ${number(minimum)} and ${number(maximum)}.${farWords(curve, locale)}`;
+  return `Half of ${numberText(count, locale)} values lie between ${number(lower)} and ${number(upper)}, the middle one is ${number(median)}; all lie between ${number(minimum)} and ${number(maximum)}.${farWords(curve, locale)}${trendWords(curve)}`;
+}
+
+/** The legend of the line and its band. */
+function trendWords({ trend, weeks_ms }: Curve): string {
+  if (trend === undefined) return "";
+  return weeks_ms === undefined
+    ? " The line is the median of the seven days around each, and the band their middle half."
+    : " The line is the median of each week, and the band its middle half.";
 }
 
 /** The newest first, as many as somebody reads; all of them are in the files. */

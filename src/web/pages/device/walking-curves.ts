@@ -42,16 +42,27 @@ function curveOf(
   const { walks, weeks, uncovered } = of;
   const speedsIn = (week: TimeSpan) =>
     walks.filter(({ at_ms }) => isIn(week, at_ms)).map(({ values }) => Number(values["speed"]));
-  const found = weeks.map((week) => quartilesOf(speedsIn(week)));
-  const values = (name: "lower" | "median" | "upper") => found.map((one) => one?.[name] ?? null);
-  const known = weeks.map((week) => knownIn(week, uncovered));
+  const points = weeks.map((week) => {
+    const { middle_ms, words } = knownIn(week, uncovered);
+    return { at_ms: middle_ms, from_ms: week.from_ms, words, speeds: quartilesOf(speedsIn(week)) };
+  });
+  // A point without a value in each stretch of which nothing is known: no line crosses it.
+  const breaks = uncovered
+    .filter(({ why }) => why !== "absent" && why !== "doubt")
+    .flatMap((gap) => {
+      const at_ms = (gap.from_ms + gap.to_ms) / 2;
+      const week = weeks.find((one) => isIn(one, at_ms));
+      return week === undefined ? [] : [{ at_ms, from_ms: week.from_ms, words: null, speeds: undefined }];
+    });
+  const all = [...points, ...breaks].sort((one, other) => one.at_ms - other.at_ms);
+  const values = (name: "lower" | "median" | "upper") => all.map(({ speeds }) => speeds?.[name] ?? null);
   return {
     title: `Walking speed on the line ${line.name}`,
     unit: "m/s",
     digits: 2,
-    at_ms: known.map(({ middle_ms }) => middle_ms),
-    weeks_ms: weeks.map(({ from_ms }) => from_ms),
-    known: known.map(({ words }) => words),
+    at_ms: all.map(({ at_ms }) => at_ms),
+    weeks_ms: all.map(({ from_ms }) => from_ms),
+    known: all.map(({ words }) => words),
     lines: [{ title: "median", values: values("median") }],
     trend: { lower: values("lower"), median: values("median"), upper: values("upper") },
     spread: quartilesOf(weeks.flatMap(speedsIn)) ?? null,

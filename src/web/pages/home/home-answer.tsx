@@ -1,8 +1,7 @@
 import { Moment } from "../parts/page-frame.tsx";
 import { pausedText } from "../parts/paused-text.ts";
-import { durationText, listText, type Times, weekdayText } from "../time-text.ts";
+import { durationText, type Times } from "../time-text.ts";
 import type { HomePageData } from "./home-data.ts";
-import type { DeviceRow } from "./home-devices.ts";
 import type { HomeNeed } from "./home-needs.ts";
 import { conflictText, headOf } from "./home-words.tsx";
 
@@ -29,7 +28,6 @@ function Heard({ needs, devices: all, isWhole, times }: Omit<Answered, "paused">
         {devices === 1
           ? "The one device here was heard in time."
           : `All ${devices} devices were heard in time.`}
-        <Missed devices={all} times={times} />
       </>
     );
   const heard = needs.every(({ type }) => type === "battery" || type === "missed")
@@ -45,7 +43,6 @@ function Heard({ needs, devices: all, isWhole, times }: Omit<Answered, "paused">
   return (
     <>
       {heard}One thing to do: <Briefly need={need} times={times} />.
-      <Missed devices={all} times={times} besides={need} />
     </>
   );
 }
@@ -94,25 +91,4 @@ function Briefly({ need, times }: { need: HomeNeed; times: Times }) {
 
 function lowered(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
-}
-
-/** Other weekdays on which a pill box was not opened. They are past, so they are no task. */
-function Missed(given: { devices: readonly DeviceRow[]; times: Times; besides?: HomeNeed }) {
-  const { devices, times, besides } = given;
-  return devices.flatMap((row) => {
-    if (row.latest?.type !== "doses" || row.replaced !== null) return [];
-    const isTold = besides?.type === "missed" && besides.name === row.name;
-    const days = row.latest.doses.filter(({ status }) => status === "missed");
-    const others = isTold ? days.slice(0, -1) : days;
-    if (others.length === 0) return [];
-    // Noon of that date anywhere is that date in Greenwich.
-    const of = { ...times, zone: "UTC" };
-    const names = others.map(({ date }) => weekdayText(Date.parse(`${date}T12:00Z`), of));
-    return [
-      <span key={row.name}>
-        {" "}
-        <bdi>{row.title}</bdi> was not opened on {listText(names, times.locale)}.
-      </span>,
-    ];
-  });
 }
