@@ -110,7 +110,7 @@ function printWords(words: MeshWords, at_ms: number, context: CommandContext): v
   print(colours.bold(plainLine(words.answer)));
   for (const { what, remedy } of words.needs)
     print(`${colours.yellow("!")} ${plainLine(words.needs.length === 1 ? remedy : `${what} ${remedy}`)}`);
-  for (const text of [...words.carried, ...words.changes, words.channel ?? []].flat())
+  for (const text of [...words.carried, ...words.batteries, ...words.changes, words.channel ?? []].flat())
     print(`  ${plainLine(text)}`);
   print("");
   printTable(terminal, columns, words.rows);

@@ -85,6 +85,8 @@ export interface FleetHome {
     /** How often anything was refused because of it. */
     readonly count: number;
   }[];
+  /** Zigbee devices that are heard badly by what they hang on, or half as well as they were. A device that is no item, such as a plug, has its model as name. */
+  readonly poor_links: readonly { readonly name: string; readonly item: boolean; readonly fallen: boolean }[];
   /** Updates of the gateway, as it tells of them; null where it does not update itself. */
   readonly update: UpdateReport | null;
   /** Subjects that were erased at the gateway and are still here; null is the home itself. */
@@ -164,6 +166,11 @@ export const fleetNeeds = {
     ...rule("Another device under a known address", "normal", "field"),
   },
   erased_there: { alerttypeid: 90_008, ...rule("Erased at the gateway", "digest", "data") },
+  link_poor: {
+    alerttypeid: 90_024,
+    // A person who moves furniture may be the cause: two nights in a row are a reason to look.
+    ...rule("Weak Zigbee link", "digest", "field", { after_h: 20 }),
+  },
   battery_low: { alerttypeid: 90_007, ...rule("Battery low", "digest", "field", { over_h: 78 }) },
 } as const satisfies Readonly<Record<string, NeedRule & { readonly alerttypeid: number }>>;
 

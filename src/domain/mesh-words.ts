@@ -1,6 +1,14 @@
 import { day_ms } from "../base/time.ts";
-import { quality_enough, quality_strong } from "./link-quality.ts";
-import { channelText, type MeshScan, type MeshWay, waysOf } from "./mesh.ts";
+import { quality_enough } from "./link-quality.ts";
+import {
+  channelText,
+  type Decline,
+  declineOf,
+  type MeshScan,
+  type MeshWay,
+  poorLinks,
+  waysOf,
+} from "./mesh.ts";
 
 /** A mesh in words, for a person who may move a plug or the stick. */
 export interface MeshWords {
@@ -10,6 +18,8 @@ export interface MeshWords {
   readonly needs: readonly MeshNeed[];
   /** Which routers others hang on. */
   readonly carried: readonly string[];
+  /** Batteries that have lost much since a month. */
+  readonly batteries: readonly string[];
   /** Differences from the scan before. */
   readonly changes: readonly string[];
   /** The channel of the network, and the Wi-Fi channels beside it; null where the scan does not have it. */
@@ -56,18 +66,14 @@ export function meshWords(options: MeshOptions): MeshWords | undefined {
   const ways = waysOf(latest);
   const name = namesIn(options, latest);
   const rows = rowsOf(ways, scans, name);
-  const needs = [
-    ...routerNeeds(ways, options, name),
-    ...weakLinks(ways, name),
-    ...declines(ways, options, name),
-    ...lost(ways, name),
-  ];
+  const needs = [...routerNeeds(ways, options, name), ...poorLinkNeeds(options, name), ...lost(ways, name)];
   const changes = before === undefined ? [] : changesOf(waysOf(before), ways, name);
   const since = before === undefined ? "" : `Since ${options.timeText(before.at_ms)}: `;
   return {
     answer: answerOf(ways, needs),
     needs,
     carried: carriedOf(ways, name),
+    batteries: batteryDeclines(options, name),
     changes: changes.map((text) => `${since}${text}`),
     channel:
       latest.channel === undefined ? null : `The network is on channel ${channelText(latest.channel)}.`,
@@ -155,31 +161,58 @@ function lastHangingOn(address: string, scans: readonly MeshScan[]): string[] {
     .map((way) => way.address);
 }
 
-function weakLinks(ways: readonly MeshWay[], name: NameOf): MeshNeed[] {
-  return ways.flatMap(({ address, through }) =>
-    through === undefined || through.quality >= quality_enough
-      ? []
-      : {
-          what: `${sentence(name(address))} hangs on ${name(through.address)} by a weak link (${through.quality} of 255).`,
-          remedy: "Move one of them, or plug in a router between them.",
-        },
-  );
+/** Links that are weak, or were good and have become worse by half. */
+function poorLinkNeeds({ scans }: MeshOptions, name: NameOf): MeshNeed[] {
+  const poor = poorLinks(scans).toSorted((one, other) => one.quality - other.quality);
+  return poor.map(({ address, through, quality, decline }) => {
+    const was = decline && wasText(decline, scans, (value) => `${value}`);
+    const remedy = "Move one of them, or plug in a router between them.";
+    if (quality >= quality_enough)
+      return {
+        what: `The link of ${name(address)} ${was}, and is ${quality} now.`,
+        remedy: "Has something been moved?",
+      };
+    const weak = `${sentence(name(address))} hangs on ${name(through)} by a weak link (${quality} of 255)`;
+    return { what: was === undefined ? `${weak}.` : `${weak}. It ${was}.`, remedy };
+  });
 }
 
-/** Links that were good and have become worse by half. */
-function declines(ways: readonly MeshWay[], { scans }: MeshOptions, name: NameOf): MeshNeed[] {
-  const older = scans.slice(1).map((scan) => new Map(waysOf(scan).map((way) => [way.address, way])));
-  return ways.flatMap(({ address, through }) => {
-    if (through === undefined || through.quality < quality_enough || through.quality >= quality_strong)
-      return [];
-    const before = older.flatMap((known) => known.get(address)?.through?.quality ?? []);
-    const usual = before.toSorted((one, other) => one - other)[Math.floor(before.length / 2)];
-    if (usual === undefined || before.length < pattern_min || through.quality > usual / 2) return [];
-    return {
-      what: `The link of ${name(address)} has fallen from about ${usual} to ${through.quality} of 255.`,
-      remedy: "Has something been moved?",
-    };
+/** Batteries that have lost much since a month. */
+function batteryDeclines({ scans }: MeshOptions, name: NameOf): string[] {
+  const nodes = scans[0]?.nodes ?? [];
+  return nodes.flatMap(({ address }) => {
+    const text = batteryTerms.flatMap(({ key, loss_min, words }) => {
+      const values = scans.flatMap(({ at_ms, nodes: of }) => {
+        const value = of.find((one) => one.address === address)?.[key];
+        return value === undefined ? [] : [{ at_ms, value }];
+      });
+      const decline = declineOf(values, (was, now) => was - now >= loss_min);
+      return decline === undefined
+        ? []
+        : `${wasText(decline, scans, words)}, and is ${words(decline.now)} now`;
+    })[0];
+    return text === undefined ? [] : [`The battery of ${name(address)} ${text}.`];
   });
+}
+
+/** Terms in which a device tells of its battery; the first that has fallen is said. */
+const batteryTerms = [
+  { key: "battery_percent", loss_min: 20, words: (value: number) => `at ${Math.round(value)} %` },
+  { key: "battery_mv", loss_min: 200, words: (value: number) => `at ${value / 1_000} V` },
+] as const;
+
+/** `was 180 in March`. */
+function wasText(
+  { was, was_ms }: Decline,
+  [latest]: readonly MeshScan[],
+  words: (value: number) => string,
+): string {
+  const [then, today] = [new Date(was_ms), new Date(latest?.at_ms ?? was_ms)];
+  const isSameYear = then.getUTCFullYear() === today.getUTCFullYear();
+  const isSameMonth = isSameYear && then.getUTCMonth() === today.getUTCMonth();
+  const year = isSameYear ? {} : ({ year: "numeric" } as const);
+  const month = new Intl.DateTimeFormat("en", { month: "long", ...year, timeZone: "UTC" }).format(then);
+  return `was ${words(was)} ${isSameMonth ? "earlier this month" : `in ${month}`}`;
 }
 
 function lost(ways: readonly MeshWay[], name: NameOf): MeshNeed[] {

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { quality_enough, quality_strong } from "./link-quality.ts";
 
 /** 0 to 255, as the device that hears the other one measured it. */
 const Quality = Type.Integer({ minimum: 0, maximum: 255 });
@@ -55,6 +56,9 @@ export const MeshScan = Type.Object(
           model: Type.Optional(Type.String({ maxLength: 80 })),
           /** Of a router: whether it named its neighbours. */
           answered: Type.Optional(Type.Boolean()),
+          /** Its battery as it told it last. */
+          battery_percent: Type.Optional(Type.Number()),
+          battery_mv: Type.Optional(Type.Number()),
         },
         closed,
       ),
@@ -154,6 +158,66 @@ function routerParents({ nodes, links }: MeshScan): Map<string, string> {
     for (const address of reached) seen.add(address);
   }
   return before;
+}
+
+/** A value that has become worse since a month. */
+export interface Decline {
+  readonly was: number;
+  /** A time of that month, unix milliseconds. */
+  readonly was_ms: number;
+  readonly now: number;
+}
+
+/**
+ * The decline of a value from the month in which it was highest, of values with their times, newest first: undefined unless `isWorse` says so of that month's
+ * median and the newest value. A month has three values at least.
+ */
+export function declineOf(
+  values: readonly { readonly at_ms: number; readonly value: number }[],
+  isWorse: (was: number, now: number) => boolean,
+): Decline | undefined {
+  const [newest, ...older] = values;
+  if (newest === undefined) return undefined;
+  const months = Map.groupBy(older, ({ at_ms }) => new Date(at_ms).toISOString().slice(0, 7));
+  const medians = [...months.values()]
+    .filter(({ length }) => length >= month_values_min)
+    .map((of) => of.toSorted((one, other) => one.value - other.value)[Math.floor(of.length / 2)])
+    .filter((median) => median !== undefined);
+  const best = medians.toSorted((one, other) => other.value - one.value)[0];
+  if (best === undefined || !isWorse(best.value, newest.value)) return undefined;
+  return { was: best.value, was_ms: best.at_ms, now: newest.value };
+}
+
+const month_values_min = 3;
+
+/** A device that its neighbour on the way to the stick hears badly. */
+export interface PoorLink {
+  readonly address: string;
+  readonly through: string;
+  readonly quality: number;
+  /** Where it was good once. */
+  readonly decline: Decline | undefined;
+}
+
+/** Links of the newest scan that are weak, or no longer strong and half as good as they were in an earlier month. Scans newest first. */
+export function poorLinks(scans: readonly MeshScan[]): PoorLink[] {
+  const [latest, ...older] = scans;
+  if (latest === undefined) return [];
+  const before = older.map(({ at_ms, ...scan }) => {
+    const ways = waysOf({ at_ms, ...scan });
+    return { at_ms, ways: new Map(ways.map((way) => [way.address, way.through?.quality])) };
+  });
+  return waysOf(latest).flatMap(({ address, through }) => {
+    if (through === undefined || through.quality >= quality_strong) return [];
+    const earlier = before.flatMap(({ at_ms, ways }) => {
+      const value = ways.get(address);
+      return value === undefined ? [] : [{ at_ms, value }];
+    });
+    const values = [{ at_ms: latest.at_ms, value: through.quality }, ...earlier];
+    const decline = declineOf(values, (was, now) => now <= was / 2);
+    if (through.quality >= quality_enough && decline === undefined) return [];
+    return { address, through: through.address, quality: through.quality, decline };
+  });
 }
 
 /** Scans that are kept: these newest ones, and of older ones the newest of each week. */

@@ -10,6 +10,7 @@ import type { WalkingLine } from "../domain/derived/walking-passes.ts";
 import type { UpdateReport } from "../domain/fleet-home.ts";
 import { type Conflict, conflicts_max, identityText } from "../domain/identity.ts";
 import type { OpenJoining } from "../domain/joining-state.ts";
+import { type MeshScan, namesByAddress, poorLinks } from "../domain/mesh.ts";
 import type { Stranger } from "../domain/reading.ts";
 import type { UploadStore } from "../store/gateway/upload-store.ts";
 import { pausedSpanOf } from "../store/pause.ts";
@@ -21,8 +22,10 @@ import {
   LineReport,
   lines_reported_max,
   pauses_reported_max,
+  poor_links_reported_max,
   uncertain_times_reported_max,
 } from "../transfer/protocol.ts";
+import { scansIn } from "./mesh-scans.ts";
 import { restartsIn } from "./starts.ts";
 
 /** Status of a running gateway: the answer to `lintel status`. Times are unix milliseconds. */
@@ -193,7 +196,8 @@ export async function describeGateway(options: {
   // One that does not fit would keep the whole report from central, and the readings with it.
   const fitting = (options.walking ?? []).filter((line) => Value.Check(LineReport, line));
   const walking = fitting.slice(0, lines_reported_max);
-  const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
+  const { last_seq, waiting, bytesOnDisk, dropped, items } = await store.overview();
+  const poor = poorLinksOf(scansIn(directory), items);
   const own = (await store.erasures()).filter((erasure) => erasure.own === 1);
   const erasures = [...new Map(own.map(({ id, at_ms, subject }) => [id, { at_ms, subject }])).values()];
   const pauses = await store.pauses();
@@ -222,6 +226,7 @@ export async function describeGateway(options: {
     strangers: running?.strangers.length,
     update,
     ...(walking.length === 0 ? {} : { walking }),
+    ...(poor.length === 0 ? {} : { poor_links: poor }),
     ...(conflicts.length === 0 ? {} : { conflicts }),
     ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-uncertain_times_reported_max) }),
     ...(pauses.length === 0 ? {} : { pauses: pauses.slice(-pauses_reported_max).map(pausedSpanOf) }),
@@ -236,6 +241,22 @@ function untilTimeOfDay_ms(at: string, now_ms: number): number {
   next.setHours(hours, minutes, 0, 0);
   if (next.getTime() <= now_ms) next.setDate(next.getDate() + 1);
   return next.getTime() - now_ms;
+}
+
+/** Links that somebody should look at, by the newest scan. */
+function poorLinksOf(
+  scans: readonly MeshScan[],
+  items: Overview["items"],
+): NonNullable<GatewayReport["poor_links"]> {
+  const itemOf = namesByAddress(items.map(({ record }) => [record.macaddress, record.itemname]));
+  const models = new Map(scans[0]?.nodes.map(({ address, model }) => [address, model]));
+  return poorLinks(scans)
+    .slice(0, poor_links_reported_max)
+    .map(({ address, decline }) => {
+      const item = itemOf(address);
+      const name = item ?? `${models.get(address) ?? "device"} (${address.slice(-5)})`;
+      return { name, item: item !== undefined, fallen: decline !== undefined };
+    });
 }
 
 /** Those that wait for a person, in an order that does not change while they do. */

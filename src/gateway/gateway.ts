@@ -127,6 +127,7 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
   const mesh = new MeshScanning({
     drivers: () => attached,
     directory: config.data,
+    store,
     clock,
     log: log.named("mesh"),
   });

@@ -5,8 +5,10 @@ import { parseIfWhole, readPlainFile, writeDurably } from "../base/disk/safe-fil
 import { messageOf, OperatorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { hour_ms } from "../base/time.ts";
-import { type MeshScan, MeshScans, mesh_bytes_max, withScan } from "../domain/mesh.ts";
+import { type MeshScan, MeshScans, mesh_bytes_max, plainAddress, withScan } from "../domain/mesh.ts";
 import { meshFile } from "../domain/mesh-file.ts";
+import { isPaused } from "../store/pause.ts";
+import type { ItemState, Store } from "../store/store.ts";
 import type { AttachedDriver } from "./attached-drivers.ts";
 
 /** After a start devices first find their ways. A scan every six hours finds what is switched off at night. */
@@ -50,13 +52,19 @@ export class MeshScanning {
   }
 
   async #scan(): Promise<MeshScan> {
-    const { directory, clock } = this.#options;
-    const scan = await this.#driver?.scanMesh();
-    if (scan === undefined)
+    const { directory, clock, store } = this.#options;
+    if (isPaused(await store.pauses(), clock.now().unix_ms))
+      throw new OperatorError(
+        "the home has asked for a pause, and nothing of it is asked or kept meanwhile",
+        "lintel resume ends the pause; lintel mesh --kept shows the scan before it",
+      );
+    const heard = await this.#driver?.scanMesh();
+    if (heard === undefined)
       throw new OperatorError(
         "no driver of this gateway has devices that pass on messages",
         "a mesh is that of Zigbee devices: add [zigbee]",
       );
+    const scan = withBatteries(heard, await store.itemOverviews());
     // Without a date it would be no part of a series.
     if (clock.now().quality === clockQuality.unsynchronised) return scan;
     const scans = withScan(scansIn(directory), scan);
@@ -65,7 +73,22 @@ export class MeshScanning {
   }
 }
 
+/** A scan with what the devices told of their batteries last. */
+function withBatteries(scan: MeshScan, items: readonly ItemState[]): MeshScan {
+  const states = new Map(items.map((item) => [plainAddress(item.record.macaddress), item]));
+  const nodes = scan.nodes.map((node) => {
+    const { battery_percent, battery_mv } = states.get(plainAddress(node.address)) ?? {};
+    return {
+      ...node,
+      ...(battery_percent === undefined ? {} : { battery_percent }),
+      ...(battery_mv === undefined ? {} : { battery_mv }),
+    };
+  });
+  return { ...scan, nodes };
+}
+
 interface MeshScanningOptions {
+  readonly store: Pick<Store, "pauses" | "itemOverviews">;
   readonly drivers: () => readonly AttachedDriver[];
   readonly directory: string;
   readonly clock: Clock;

@@ -65,6 +65,7 @@ const upload_due_max_ms = 2 * day_ms;
 /** Names in the counts of dropped data. */
 export const dropped_max = 300;
 export const erasures_reported_max = 100;
+export const poor_links_reported_max = 100;
 export const pauses_reported_max = 1_000;
 export const uncertain_times_reported_max = 100;
 /** Lines of curtain sensors in a home, and sensors in a line. */
@@ -150,6 +151,12 @@ export const GatewayReport = Type.Object(
     strangers: Type.Optional(number),
     /** Devices that claim the address of a known one, the first that did first; absent where nobody has to settle any. */
     conflicts: Type.Optional(Type.Array(ConflictReport, { maxItems: conflicts_max })),
+    /** Zigbee devices that are heard badly by what they hang on, or worse than they were; absent where there are none. */
+    poor_links: Type.Optional(
+      Type.Array(Type.Object({ name: Word, item: Type.Boolean(), fallen: Type.Boolean() }, closed), {
+        maxItems: poor_links_reported_max,
+      }),
+    ),
     /** Erasures that were asked for at the gateway, the newest; a null subject is its home. Central never erases because of it, and shows it. */
     erasures: Type.Optional(
       Type.Array(Type.Object({ at_ms: time_ms, subject: Type.Union([number, Type.Null()]) }, closed), {

@@ -43,6 +43,8 @@ const doubted: Partial<GatewayReport> = {
   doubts: [{ from_ms: start_ms - 2 * hour_ms, to_ms: start_ms - hour_ms }],
 };
 
+const poorLinks = [{ name: "bathroom", item: true, fallen: false }];
+
 const conflict = {
   address: sensor(1).address,
   known: "wirelesssensors, wall, 3041, without a key, heard by zigbee",
@@ -71,6 +73,7 @@ test("a home that uploaded last night and whose items are heard needs nothing", 
     items: 1,
     silent: [],
     low_batteries: [],
+    poor_links: [],
     needs: [],
   });
 });
@@ -104,6 +107,7 @@ test.each([
   ],
   ["an eMMC at its end", { machine: { life_used_percent: 100 } }, {}, 0, "disk_worn"],
   ["a box in the sun", { machine: { temperature_c: 84.5 } }, {}, 0, "gateway_hot"],
+  ["a weak Zigbee link", { poor_links: poorLinks }, {}, 0, "link_poor"],
   ["days that differ", { differing_days: 2 }, {}, 0, "data_differ"],
   ["an item silent while its driver listened", {}, { last_ms: start_ms + 5 * hour_ms }, 0, "item_silent"],
   ["a battery at 10 %", {}, { battery_percent: 10 }, 0, "battery_low"],

@@ -122,10 +122,48 @@ describe("in words", () => {
     const now = scan([...others, ["s0", "k1", 38, true], ["s0", "d1", 44, true]]);
     const before = [-6, -12, -18].map((hours) => scan(good, { hours }));
     expect(words(now, ...before).needs).toEqual([
-      "Kitchen hangs on the stick by a weak link (38 of 255). Move one of them, or plug in a router between them.",
-      "The link of Front door has fallen from about 90 to 44 of 255. Has something been moved?",
+      "Kitchen hangs on the stick by a weak link (38 of 255). It was 150 earlier this month. Move one of them, or plug in a router between them.",
+      "The link of Front door was 90 earlier this month, and is 44 now. Has something been moved?",
     ]);
     expect(words(now, ...before.slice(0, 2)).needs).toHaveLength(1);
+  });
+
+  test("a link that has become half as good as in its best month is told with that month, also where it is weak", () => {
+    const month_h = 30 * 24;
+    const others = good
+      .filter(([by]) => by !== "s0")
+      .concat([
+        ["s0", "p1", 180],
+        ["s0", "k1", 150, true],
+      ]);
+    const of = (quality: number, hours: number) => scan([...others, ["s0", "d1", quality, true]], { hours });
+    const march = [8, 8.1, 8.2].map((months) => of(180, -months * month_h));
+    const june = [5, 5.1, 5.2].map((months) => of(120, -months * month_h));
+    expect(words(of(60, 0), ...june, ...march).needs).toEqual([
+      "The link of Front door was 180 in March, and is 60 now. Has something been moved?",
+    ]);
+    expect(words(of(20, 0), ...june, ...march).needs).toEqual([
+      "Front door hangs on the stick by a weak link (20 of 255). It was 180 in March. Move one of them, or plug in a router between them.",
+    ]);
+    expect(words(of(100, 0), ...june, ...march).needs).toEqual([]);
+    // Two scans of a month prove nothing.
+    expect(words(of(60, 0), ...march.slice(1)).needs).toEqual([]);
+  });
+
+  test("a battery that has lost much since a month is told, and one that loses slowly is not", () => {
+    const of = (percent: number, mv: number, hours: number): MeshScan => ({
+      ...scan(good, { hours }),
+      nodes: scan(good).nodes.map((node) => {
+        if (node.address === "b1") return { ...node, battery_percent: percent };
+        return node.address === "k1" ? { ...node, battery_mv: mv } : node;
+      }),
+    });
+    const before = [-15_000, -15_001, -15_002].map((hours) => of(95, 3_000, hours));
+    expect(words(of(40, 2_700, 0), ...before).batteries).toEqual([
+      "The battery of Bathroom was at 95 % in March 2025, and is at 40 % now.",
+      "The battery of Kitchen was at 3 V in March 2025, and is at 2.7 V now.",
+    ]);
+    expect(words(of(80, 2_900, 0), ...before).batteries).toEqual([]);
   });
 
   test("what changed since the scan before is told, and usual changes are not", () => {

@@ -5,7 +5,9 @@ import { clockQuality } from "../../src/base/clock.ts";
 import { hour_ms } from "../../src/base/time.ts";
 import { AttachedDriver } from "../../src/gateway/attached-drivers.ts";
 import { MeshScanning, scansIn } from "../../src/gateway/mesh-scans.ts";
-import { keptLog, temporaryDirectory } from "../../testbed/sample.ts";
+import { type Pause, pauseOpen_ms } from "../../src/store/pause.ts";
+import type { ItemOverview } from "../../src/store/store.ts";
+import { item, keptLog, temporaryDirectory } from "../../testbed/sample.ts";
 import { SettableClock } from "../../testbed/settable-clock.ts";
 
 const directories: Disposable[] = [];
@@ -31,8 +33,15 @@ function scanning(hasMesh: boolean) {
   } as unknown as Driver;
   const definition = { name: "tested", section: Type.Object({}), create: () => driver };
   const attached = new AttachedDriver({ definition, config: {}, host: {} as Host, clock, log });
-  const mesh = new MeshScanning({ drivers: () => [attached], directory: directory.path, clock, log });
-  return { mesh, clock, found, kept: () => scansIn(directory.path) };
+  const home = { pauses: [] as Pause[], items: [] as ItemOverview[] };
+  const mesh = new MeshScanning({
+    drivers: () => [attached],
+    directory: directory.path,
+    store: { pauses: async () => home.pauses, itemOverviews: async () => home.items },
+    clock,
+    log,
+  });
+  return { mesh, clock, found, home, kept: () => scansIn(directory.path) };
 }
 
 test("a scan is one for all who ask meanwhile, and every scan is kept, the newest first", async () => {
@@ -69,6 +78,34 @@ test("a scan without a date is answered, and not kept", async () => {
   clock.quality = clockQuality.unsynchronised;
   expect((await mesh.scan()).nodes).toHaveLength(1);
   expect(kept()).toEqual([]);
+  mesh.stop();
+});
+
+test("a scan has what the devices told of their batteries last", async () => {
+  const { mesh, home, kept } = scanning(true);
+  home.items = [
+    {
+      ...{ record: { ...item(1), macaddress: "00" }, provisional: false, overdue: false },
+      ...{ battery_percent: 80, gaps: 0, lost: 0, series: [] },
+    },
+  ];
+  await mesh.scan();
+  expect(kept()[0]?.nodes).toMatchObject([{ address: "00", battery_percent: 80 }]);
+  mesh.stop();
+});
+
+test("in a pause nobody is asked and nothing is kept, by the timer or by a person, and then it goes on", async () => {
+  const { mesh, clock, found, home, kept } = scanning(true);
+  const pause = { id: "", at_ms: 0, from_ms: 0, before_ms: pauseOpen_ms, home: 0, own: 1, refused: 0 };
+  home.pauses = [pause];
+  clock.advance(10 * 60_000);
+  expect(await mesh.scan().catch((thrown: unknown) => thrown)).toMatchObject({
+    remedy: expect.stringContaining("lintel resume ends the pause"),
+  });
+  expect([found.scans, kept()]).toEqual([0, []]);
+  home.pauses = [];
+  await mesh.scan();
+  expect(kept()).toHaveLength(1);
   mesh.stop();
 });
 

@@ -127,6 +127,7 @@ function fleetHome(gateway: Expected, { items, doubtful, strays, erased }: Heard
     })),
     strangers: report.strangers ?? null,
     conflicts: report.conflicts ?? [],
+    poor_links: report.poor_links ?? [],
     update: report.update ?? null,
     erased_there: erased === nothingErased ? [] : unanswered(report, gateway.home, erased),
     rivals: gateway.rivals,

@@ -99,6 +99,11 @@ const findings: Readonly<Record<FleetNeedType, (home: LookedAt) => Finding>> = {
         message: `${who} was erased at the gateway of home ${homeid}, and is still here: lintel erase ${option}`,
       };
     }),
+  link_poor: ({ homeid, poor_links }) =>
+    poor_links.map(({ name, item, fallen }) => ({
+      ...(item ? { item: name } : {}),
+      message: `The Zigbee link of ${name} is ${fallen ? "much weaker than it was" : "weak"}: lintel mesh --home ${homeid} says what it hangs on`,
+    })),
   battery_low: ({ low_batteries }) =>
     low_batteries.map(({ itemname }) => ({
       item: itemname,

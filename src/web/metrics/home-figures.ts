@@ -77,6 +77,11 @@ export const homeFigures: readonly HomeFigure[] = [
     of: ({ low_batteries }) => low_batteries.length,
   },
   {
+    name: "lintel_home_links_poor",
+    help: "Zigbee devices that are heard badly by what they hang on, or half as well as they were",
+    of: ({ poor_links }) => poor_links.length,
+  },
+  {
     name: "lintel_home_items_replaced",
     help: "Items that another device took the place of, still in the inventory",
     of: ({ replaced }) => replaced.length,

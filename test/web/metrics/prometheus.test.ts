@@ -44,6 +44,7 @@ beforeAll(async () => {
         ...{ now_ms: now_ms - hour_ms, upload_due_in_ms: hour_ms, differing_days: 1, restarts: 40 },
         ...{ disk_free_bytes: 1e6, memory_bytes: 3e8, machine_memory_bytes: 1e9, strangers: 2 },
         ...{ joining_since_ms: now_ms - 5 * hour_ms, deaf_minutes: 90, failure: "no route" },
+        poor_links: [{ name: "TS011F (ab:cd)", item: false, fallen: true }],
         machine: { temperature_c: 90, power_low: true, life_used_percent: 99, written_a_day_bytes: 1e9 },
         update: {
           ring: 5,
@@ -83,6 +84,7 @@ test("central serves every figure of the fleet, and the needs of homes that were
     "gateway_hot",
     "item_silent",
     "joining_open",
+    "link_poor",
     "memory_high",
     "minutes_missing",
     "power_low",

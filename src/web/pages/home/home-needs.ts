@@ -145,6 +145,10 @@ const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
       ...(heard.length < silent.length ? {} : { since_ms: Math.min(...heard) }),
     };
   },
+  link_poor: ({ poor_links: poor }) => ({
+    text: poor.length === 1 ? "its Zigbee link is weak" : "their Zigbee links are weak",
+    names: poor.map(({ name }) => name),
+  }),
   battery_low: ({ low_batteries: low }) => ({
     text: low.length === 1 ? "its battery is nearly empty" : "their batteries are nearly empty",
     names: low.map(({ itemname }) => itemname),
@@ -162,6 +166,7 @@ export function toBring(home: FleetHome): string[] {
     ...(types.has("power_low") ? ["a power supply and a short cable for the gateway"] : []),
     ...(types.has("disk_worn") ? ["a new memory card"] : []),
     ...(types.has("clock_wrong") ? ["a battery for the clock of the gateway"] : []),
+    ...(types.has("link_poor") ? ["a plug that passes on Zigbee messages"] : []),
     ...(types.has("two_gateways") ? ["the token of this home"] : []),
     ...(batteries === 0 ? [] : [batteries === 1 ? "a battery" : `${batteries} batteries`]),
     ...(silent.length === 0

@@ -32,6 +32,7 @@ export function MeshPage(data: MeshData & FrameData) {
         gateway.
       </p>
       <Sentences of={mesh.carried} title="Routers that others hang on" />
+      <Sentences of={mesh.batteries} title="Batteries" />
       <Sentences of={mesh.changes} title="What has changed" />
       {mesh.rows.length === 0 ? null : (
         <>
