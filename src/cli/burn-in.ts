@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { drivers } from "../../drivers/index.ts";
 import { readPlainFile, writeDurably } from "../base/disk/safe-files.ts";
 import { OperatorError } from "../base/errors.ts";
@@ -30,19 +30,29 @@ import {
 } from "./burn-in/bench.ts";
 import { parseCode } from "./burn-in/blocks.ts";
 import { checkDisk, forgottenFinding } from "./burn-in/disk-check.ts";
-import { addHelp, type CommandContext } from "./command.ts";
+import { checkClock, checkRestore, checkUpload } from "./burn-in/line-checks.ts";
+import { checkPower } from "./burn-in/power-check.ts";
+import { checkRadio, checkSensors, checkSticks } from "./burn-in/radio-checks.ts";
+import { addHelp, type CommandContext, nameList } from "./command.ts";
 import { interruptible } from "./progress.ts";
 import { Asker } from "./setup/asker.ts";
-import { addDirectoryOptions, configurationOf, dataDirectory, type StoreOptions } from "./store-place.ts";
+import {
+  addDirectoryOptions,
+  configurationOf,
+  dataDirectory,
+  type StoreOptions,
+  siteOf,
+} from "./store-place.ts";
 import type { Colours } from "./terminal.ts";
 import { folding, momentText } from "./terminal-text.ts";
+import { withStore } from "./with-store.ts";
 
 /** `lintel burn-in`: proof of the real hardware, at the bench, before a box goes to a home. */
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
       "sudo -u lintel lintel burn-in": "begin, or go on after a power cut",
-      'lintel burn-in --skip disk --reason "the card was proven in another box"': "leave a check out",
+      'lintel burn-in --skip disk --reason "proven in another box"': "leave a check out",
       "lintel burn-in --again disk": "make a check anew once the part was replaced",
       "lintel burn-in --show --json": "the signed record",
     },
@@ -53,7 +63,7 @@ export function define(command: Command, context: CommandContext): void {
     exits: { 0: "every check has passed or was skipped", 1: "a check failed, or the plug was not pulled" },
   });
   addDirectoryOptions(command)
-    .addOption(new Option("--skip <check>", "leave a check out, with --reason").choices(burnInNames))
+    .option("--skip <checks>", "leave checks out, with --reason; commas between their names", checkNames)
     .option("--reason <text>", "why, as the record will say")
     .addOption(new Option("--again <check>", "make a check once more").choices([...burnInNames, "all"]))
     .option("--show", "show the record, and do nothing")
@@ -61,8 +71,16 @@ export function define(command: Command, context: CommandContext): void {
     .action((options: BurnInOptions) => burnIn(options, context));
 }
 
+function checkNames(text: string): BurnInCheckName[] {
+  return nameList(text).map((given) => {
+    const name = burnInNames.find((one) => one === given);
+    if (name === undefined) throw new InvalidArgumentError(`The checks are ${burnInNames.join(", ")}.`);
+    return name;
+  });
+}
+
 interface BurnInOptions extends StoreOptions {
-  readonly skip?: BurnInCheckName;
+  readonly skip?: readonly BurnInCheckName[];
   readonly reason?: string;
   readonly again?: BurnInCheckName | "all";
   readonly show?: boolean;
@@ -70,7 +88,16 @@ interface BurnInOptions extends StoreOptions {
 
 type Check = (bench: Bench) => Promise<BurnInFinding>;
 
-const checks: Readonly<Record<BurnInCheckName, Check>> = { disk: checkDisk };
+const checks: Readonly<Record<BurnInCheckName, Check>> = {
+  disk: checkDisk,
+  power: (bench) => checkPower(bench),
+  stick: checkSticks,
+  sensors: checkSensors,
+  radio: checkRadio,
+  clock: checkClock,
+  upload: checkUpload,
+  restore: checkRestore,
+};
 
 async function burnIn(options: BurnInOptions, context: CommandContext): Promise<void> {
   const directory = dataDirectory(options);
@@ -109,11 +136,13 @@ async function work(
   const note = (name: BurnInCheckName, finding: BurnInFinding) =>
     keep({ results: { ...state.results, [name]: { ...finding, at_ms: clock.now().unix_ms } } });
   keep({});
-  if (options.skip !== undefined)
-    note(options.skip, { outcome: "skipped", found: plainLine(options.reason ?? "") });
+  for (const name of options.skip ?? [])
+    note(name, { outcome: "skipped", found: plainLine(options.reason ?? "") });
   const asker = new Asker(terminal);
   const bench: Bench = {
-    ...{ directory, config, clock, terminal, asker, stop, keep },
+    ...{ directory, config, version, clock, terminal, asker, stop, keep },
+    site: config?.upload && siteOf(options),
+    items: () => withStore(options, context, (store) => store.itemOverviews()),
     get state() {
       return state;
     },

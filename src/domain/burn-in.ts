@@ -18,6 +18,50 @@ export const burnInChecks = {
     remedy:
       "Put in another card, of a make that keeps what it acknowledges (sold as industrial or high endurance), and begin again.",
   },
+  power: {
+    title: "Power supply",
+    asks: "Plug in every stick that the box will have. The box puts every core to work for a minute.",
+    judged: "The machine reports no low voltage, and does not slow down from heat.",
+    remedy:
+      "Use the supply that is made for this computer, a short cable, and a case that air comes through.",
+  },
+  stick: {
+    title: "Sticks",
+    asks: "Pull out each stick when the box asks for it, and plug it in again.",
+    judged: "The driver of each stick listens again.",
+    remedy: "Try another socket and a short extension cable, then another stick.",
+  },
+  sensors: {
+    title: "Sensors",
+    asks: "Trigger each sensor of the home ten times.",
+    judged: "Each sensor is heard ten times.",
+    remedy:
+      "Of a single sensor: change its battery, bring it nearer, or pair it again. Of all of a stick: replace the stick.",
+  },
+  radio: {
+    title: "Radio",
+    asks: "Nothing: the box asks each Zigbee device whom it hears.",
+    judged: "No device has a weak way to the stick.",
+    remedy: "Move the stick away from the box by an extension cable, and away from USB 3 and Wi-Fi.",
+  },
+  clock: {
+    title: "Clock",
+    asks: "Take the network away, pull the plug, and plug in again. Two minutes later give the network back.",
+    judged: "The box has the time within ten minutes.",
+    remedy: "Let the network answer time requests (UDP port 123): lintel doctor says who sets the clock.",
+  },
+  upload: {
+    title: "Upload",
+    asks: "Pull out the network cable for a minute when the box asks for it.",
+    judged: "The upload goes on by itself, and no day differs at central.",
+    remedy: "Run lintel upload, and do what it says.",
+  },
+  restore: {
+    title: "Backup",
+    asks: "Nothing: the box makes a backup and restores it beside its data.",
+    judged: "The restored store has every reading.",
+    remedy: "Run lintel doctor: the disk may be full or damaged.",
+  },
 } as const satisfies Readonly<Record<string, BurnInCheck>>;
 
 export type BurnInCheckName = keyof typeof burnInChecks;

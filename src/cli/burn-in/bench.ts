@@ -6,6 +6,8 @@ import type { Clock } from "../../base/clock.ts";
 import { parseIfWhole, readPlainFile, writeDurably } from "../../base/disk/safe-files.ts";
 import type { Config } from "../../config/gateway-config.ts";
 import { BurnInHardware, type BurnInResult, BurnInResults } from "../../domain/burn-in.ts";
+import type { UploadSite } from "../../gateway/uploader/uploader.ts";
+import type { ItemOverview } from "../../store/store.ts";
 import type { Asker } from "../setup/asker.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -22,6 +24,8 @@ const BurnInState = Type.Object({
     blocks: Type.Integer({ minimum: 0 }),
     open: Type.Optional(Type.Object({ boot: Type.String(), stopped: Type.Boolean() })),
   }),
+  /** The boot in which the technician was asked to start the box without a network. */
+  clock: Type.Optional(Type.Object({ boot: Type.String() })),
 });
 export type BurnInState = Static<typeof BurnInState>;
 
@@ -30,10 +34,15 @@ export interface Bench {
   readonly directory: string;
   /** Absent where only a data directory was named. */
   readonly config: Config | undefined;
+  /** Where it uploads to; absent: nowhere. */
+  readonly site: UploadSite | undefined;
+  readonly version: string;
   readonly clock: Clock;
   readonly terminal: Terminal;
   readonly asker: Asker;
   readonly state: BurnInState;
+  /** The items of the store, as they are now. */
+  readonly items: () => Promise<readonly ItemOverview[]>;
   /** Aborts when the technician interrupts. */
   readonly stop: AbortSignal;
   /** Brings the state to disk, changed by this. */
@@ -47,6 +56,8 @@ const [stateFile, blocksFile] = ["burn-in-state.json", "burn-in.blocks"] as cons
 /** Names of the files of a burn-in that is under way. */
 export const burnInFiles: readonly string[] = [stateFile, blocksFile];
 export const blocksPath = (directory: string) => join(directory, blocksFile);
+/** Where a backup is tried. */
+export const copiesPath = (directory: string) => join(directory, "burn-in-copies");
 
 /** The burn-in that is under way; undefined where there is none, or the disk has kept none of it. */
 export function burnInUnderWay(directory: string): BurnInState | undefined {
@@ -61,6 +72,23 @@ export function keepState(directory: string, state: BurnInState): void {
 export function forgetState(directory: string): void {
   for (const name of burnInFiles) rmSync(join(directory, name), { force: true });
 }
+
+/** Asks again and again, until the answer is yes or the time is over: whether it was yes. @throws the reason of an interruption */
+export async function until(
+  { clock, stop }: Pick<Bench, "clock" | "stop">,
+  time_max_ms: number,
+  ask: () => Promise<boolean>,
+): Promise<boolean> {
+  const end_ms = clock.now().monotonic_ms + time_max_ms;
+  for (;;) {
+    stop.throwIfAborted();
+    if (await ask()) return true;
+    if (clock.now().monotonic_ms >= end_ms) return false;
+    await pause(clock, ask_interval_ms);
+  }
+}
+
+const ask_interval_ms = 1_000;
 
 export function pause(clock: Clock, delay_ms: number): Promise<void> {
   return new Promise((resolve) => void clock.after(delay_ms, resolve));

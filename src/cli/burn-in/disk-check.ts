@@ -3,6 +3,8 @@ import { OperatorError } from "../../base/errors.ts";
 import { type Bench, type BurnInFinding, blocksPath, pause } from "./bench.ts";
 import { BlockFile, blockOf, blocks_max, codeOf, parseCode } from "./blocks.ts";
 
+type DiskBench = Pick<Bench, "directory" | "clock" | "terminal" | "asker" | "state" | "stop" | "keep">;
+
 /** Power cuts. Of a disk that loses one block in a thousand for good, so many blocks miss it once in twenty thousand times. */
 const rounds = 5;
 /** Blocks before the plug is to be pulled. */
@@ -25,7 +27,7 @@ const hold_max_ms = 5 * 60_000;
  *
  * @throws OperatorError where nobody pulled the plug
  */
-export async function checkDisk(bench: Bench): Promise<BurnInFinding> {
+export async function checkDisk(bench: DiskBench): Promise<BurnInFinding> {
   requireOtherScreen();
   const lost = await judgeCut(bench);
   if (lost !== undefined) return { outcome: "failed", found: lost };
@@ -42,7 +44,7 @@ export function forgottenFinding(code: NonNullable<ReturnType<typeof parseCode>>
 }
 
 /** Judges the round that was open at the power cut. Answers what was lost; undefined where nothing was, or where there was no cut. */
-async function judgeCut(bench: Bench): Promise<string | undefined> {
+async function judgeCut(bench: DiskBench): Promise<string | undefined> {
   const { state, terminal, clock, asker } = bench;
   const { disk, run } = state;
   if (disk.open === undefined) return undefined;
@@ -81,7 +83,7 @@ function lostText(round: number, through: number, missing: readonly number[]): s
 }
 
 /** Writes blocks until the power goes. @throws OperatorError where it does not */
-async function writeRound(bench: Bench, round: number): Promise<never> {
+async function writeRound(bench: DiskBench, round: number): Promise<never> {
   const { clock, terminal, state, stop } = bench;
   const { bold } = terminal.colours;
   const now_ms = () => clock.now().monotonic_ms;
@@ -128,7 +130,7 @@ function quickFlushes(round: number): (took_ms: number) => boolean {
   };
 }
 
-function show({ terminal }: Bench, code: string): void {
+function show({ terminal }: DiskBench, code: string): void {
   if (terminal.redraws) terminal.progress(`on disk: ${code}`);
   else terminal.print(`on disk: ${code}`);
 }

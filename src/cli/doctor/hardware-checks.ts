@@ -185,11 +185,14 @@ function holderOf(port: string): { pid: number; name: string } | undefined {
   return undefined;
 }
 
-/** @param port `tcp://host:port` */
-async function takesConnections(port: string, clock: Clock): Promise<boolean> {
-  const { hostname, port: number } = new URL(port.replace(/^tcp:/, "http:"));
+/** Whether something answers at an address: `tcp://host:port`, or that of a web server. */
+export async function takesConnections(address: string, clock: Clock): Promise<boolean> {
+  const { protocol, hostname, port } = new URL(address.replace(/^tcp:/, "http:"));
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(number) });
+  const socket = connect({
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port || (protocol === "https:" ? 443 : 80)),
+  });
   const cancel = clock.after(connect_max_ms, () => resolve(false));
   socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
   const reached = await promise;

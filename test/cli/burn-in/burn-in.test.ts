@@ -2,9 +2,10 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "../../../src/cli/burn-in/blocks.ts";
+import { burnInChecks, burnInNames } from "../../../src/domain/burn-in.ts";
 import { burnInInFile } from "../../../src/domain/burn-in-file.ts";
 import { Site } from "../../../testbed/front-door.ts";
-import { linesOf } from "../../../testbed/lines.ts";
+import { burnIn, interrupt, kill } from "./bench.ts";
 
 const site = new Site();
 afterAll(() => site.remove());
@@ -13,27 +14,11 @@ const state = join(site.data, "burn-in-state.json");
 const record = join(site.data, "burn-in.json");
 const fileOf = (path: string) => new Uint8Array(readFileSync(path));
 
-/** Runs `lintel burn-in` with answers, until a line has a text, and ends it there with a signal. Answers its lines, its end where there is no such line. */
-async function burnIn(options: {
-  words?: readonly string[];
-  answers?: readonly string[];
-  until?: string;
-  signal?: NodeJS.Signals;
-}) {
-  const { words = [], answers = [], until, signal = "SIGKILL" } = options;
-  const child = Bun.spawn([...site.program, "burn-in", "--data", site.data, ...words], {
-    env: { PATH: "/usr/bin:/bin", HOME: site.home },
-    stdin: new Blob(answers.map((text) => `${text}\n`)),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const lines: string[] = [];
-  for await (const line of linesOf(child.stdout)) {
-    lines.push(line);
-    if (until !== undefined && line.includes(until)) child.kill(signal);
-  }
-  return { lines, said: await child.stderr.text(), code: await child.exited };
-}
+const run = (words: readonly string[], does?: Parameters<typeof burnIn>[2]) =>
+  burnIn(site, ["--data", site.data, ...words], does);
+
+/** Every check but that of the disk is left out. */
+const others = ["--skip", burnInNames.filter((name) => name !== "disk").join(","), "--reason", "no gateway"];
 
 /** The last number of the screen. */
 const lastOf = (lines: readonly string[]) =>
@@ -47,42 +32,51 @@ function otherBoot() {
 }
 
 test("a burn-in goes on after a power cut, judges what the screen showed, and ends with a signed record", async () => {
-  const first = await burnIn({ answers: [""], until: "Pull the plug of the box now" });
+  const begin = { "type it now": () => "", "Pull the plug of the box now": () => kill };
+  const first = await run([], begin);
   expect(lastOf(first.lines)).toMatch(/^1-\d{4}-[A-Z]{2}$/);
   otherBoot();
-  const second = await burnIn({
-    answers: ["1-2-AA", lastOf(first.lines)],
-    until: "Round 2 of 5",
-    signal: "SIGTERM",
-  });
+  const answers = ["1-2-AA", lastOf(first.lines)];
+  const judge = {
+    "stood last on the screen": () => answers[0],
+    "no number of the screen": () => answers[1],
+    "Round 2 of 5": () => interrupt,
+  };
+  const second = await run([], judge);
   expect(second.lines.join("\n")).toMatch(
     /that is no number of the screen.*\n(.*\n)*Round 1 of 5: all 2,\d{3} blocks are there\./,
   );
   expect(second.code).toBe(130);
-  const third = await burnIn({ words: ["--skip", "disk", "--reason", "proven in another box"] });
-  expect(third.lines[0]).toBe("What was checked has passed. Skipped: Disk.");
+  const third = await run(["--skip", burnInNames.join(","), "--reason", "proven in another box"]);
+  expect(third.lines[0]).toStartWith("What was checked has passed. Skipped: Disk, Power supply");
   expect(third.lines[1]).toBe("– Disk: skipped: proven in another box");
   expect(third.code).toBe(0);
   expect(() => statSync(join(site.data, "burn-in.blocks"))).toThrow();
   expect(burnInInFile(fileOf(record))?.signed.results.disk?.outcome).toBe("skipped");
-  const again = await burnIn({});
+  const again = await run([]);
   expect(again.code).toBe(2);
   expect(again.said).toContain("--again CHECK makes a check anew");
 });
 
 test("a record that was changed is no record", async () => {
   writeFileSync(record, readFileSync(record, "utf8").replace("proven in another box", "trust me"));
-  const { code, said } = await burnIn({ words: ["--show"] });
+  const { code, said } = await run(["--show"]);
   expect(code).toBe(2);
   expect(said).toContain("has no record of a burn-in");
   rmSync(record);
 });
 
 test("a disk that forgot the whole burn-in is named by the number on the screen", async () => {
-  const { lines, code } = await burnIn({ answers: ["2-1234-XX", codeOf(3, 2_345)] });
+  const { lines, code } = await run(others, { "type it now": () => codeOf(3, 2_345) });
   expect(code).toBe(1);
-  expect(lines).toContain("This box may not go to a home. Failed: Disk.");
+  expect(lines[1]).toStartWith("This box may not go to a home. Failed: Disk. Skipped: Power supply");
   expect(lines.join("\n")).toContain(
     "After the power cut of round 3 the disk knew nothing of this burn-in: it forgot 2,345 blocks that it had acknowledged, and all before.",
   );
+});
+
+test("the page for technicians has each check as the command asks for it", () => {
+  const page = readFileSync(join(import.meta.dir, "../../../docs/burn-in.md"), "utf8");
+  for (const [name, { asks, judged }] of Object.entries(burnInChecks))
+    expect(page).toContain(`| \`${name}\` | ${asks} | ${judged} |`);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pc from "picocolors";
 import { type Clock, SystemClock } from "../../../src/base/clock.ts";
-import { type Bench, type BurnInState, blocksPath } from "../../../src/cli/burn-in/bench.ts";
+import { type BurnInState, blocksPath } from "../../../src/cli/burn-in/bench.ts";
 import { block_bytes, codeOf, parseCode } from "../../../src/cli/burn-in/blocks.ts";
 import { checkDisk } from "../../../src/cli/burn-in/disk-check.ts";
 import type { Asker } from "../../../src/cli/setup/asker.ts";
@@ -56,9 +56,8 @@ class Box {
       }
     };
     const box = this;
-    const bench: Bench = {
+    const bench: Parameters<typeof checkDisk>[0] = {
       directory,
-      config: undefined,
       clock,
       terminal: { print, redraws: false, colours: pc.createColors(false) } as unknown as Terminal,
       asker: {
