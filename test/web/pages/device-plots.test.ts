@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { localDate } from "../../../src/base/time.ts";
+import { localDate, startOfDate_ms } from "../../../src/base/time.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
-import { doorDrawn, fillDoor, fillScale, now_ms, scalePath, zone } from "./device-history.ts";
+import { doorDrawn, fillDoor, fillLine, fillScale, line, now_ms, scalePath, zone } from "./device-history.ts";
 import { type PagesServing, serveHome } from "./device-home.ts";
 
 describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (else ${noChromium})`, () => {
   let serving: PagesServing;
   let browser: TestBrowser;
   beforeAll(async () => {
-    serving = await serveHome({ now_ms, home: 12, zone });
+    serving = await serveHome({ now_ms, home: 12, zone, walking: [line] });
     await fillDoor(serving.store);
     await fillScale(serving.store);
+    await fillLine(serving.store);
     browser = await TestBrowser.start();
   });
   afterAll(async () => {
@@ -120,6 +121,7 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     expect(Number(await plot.getAttribute("data-points"))).toBe(records.length);
     expect(Number(await plot.getAttribute("data-last"))).toBe((records[0]?.["weight"] ?? 0) / 1_000);
     expect(Number(await plot.getAttribute("data-breaks"))).toBe(1);
+    expect((await plot.locator("canvas").boundingBox())?.height).toBeGreaterThan(200);
     expect(await page.textContent(".plot [role=status]")).toStartWith(
       "Half of 14 values lie between 68.3 kg and 69.0 kg",
     );
@@ -129,42 +131,108 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     expect(visit.faults).toEqual([]);
   });
 
-  test("comes closer to a curve by keyboard and by dragging, says so, and has it in its address", async () => {
+  test("comes closer to a curve by keyboard and by dragging, and all of the page is about the time that it shows", async () => {
     await using visit = await serving.signIn(browser, { locale: "en-GB" });
     const { page } = visit;
-    await page.goto(`${serving.origin}/devices/${scalePath}?from=2026-11-02&until=2026-11-18`);
+    const path = `/devices/${scalePath}`;
+    await page.goto(`${serving.origin}${path}?from=2026-11-02&until=2026-11-18`);
     await page.waitForSelector(".curve[data-points]");
     const plot = page.locator(".curve").first();
     const said = () => page.locator(".plot [role=status]").first().textContent();
-    const shown = async () => {
-      const view = (await plot.getAttribute("data-view"))?.split(" ").map(Number) ?? [];
-      return view.map((at_ms) => localDate(zone, at_ms));
+    /** Waits until the page is about days, and has them in each of its places. */
+    const isAbout = async (from: string, until: string, words: string) => {
+      await page.locator(".span > p", { hasText: words }).waitFor();
+      expect(new URL(page.url()).searchParams.get("from")).toBe(from);
+      const [from_ms, to_ms] = [from, until].map((date) => startOfDate_ms(zone, date));
+      await page.locator(`.curve[data-view="${from_ms} ${to_ms}"]`).first().waitFor();
+      const file = await page.getByRole("link", { name: "as CSV" }).getAttribute("href");
+      expect(file).toEndWith(`?from=${from}&until=${until}`);
+      const [, from_s, before_s] =
+        /since=@(\d+)\/(\d+)/.exec((await page.textContent(".request")) ?? "") ?? [];
+      expect([from_s, before_s].map((at_s) => localDate(zone, Number(at_s) * 1_000))).toEqual([from, until]);
     };
     await plot.focus();
     await page.keyboard.press("+");
     expect(await said()).toBe("From Friday 6 November, 00:00 to Saturday 14 November, 00:00.");
-    expect(await shown()).toEqual(["2026-11-06", "2026-11-14"]);
+    await isAbout("2026-11-06", "2026-11-14", "6 November 2026 to Friday, 13 November 2026");
+    await plot.focus();
     await page.keyboard.press("End");
     expect(await said()).toStartWith("Friday, 13 November 2026");
     await page.reload();
     await page.waitForSelector(".curve[data-points]");
-    expect(await shown()).toEqual(["2026-11-06", "2026-11-14"]);
+    await isAbout("2026-11-06", "2026-11-14", "6 November 2026");
     await plot.focus();
     await page.keyboard.press("Shift+ArrowLeft");
     expect(await said()).toStartWith("From Tuesday 3 November, 08:00 to ");
-    await page.keyboard.press("0");
-    expect(await shown()).toEqual(["2026-11-02", "2026-11-18"]);
-    expect(page.url()).not.toContain("between");
+    await isAbout("2026-11-03", "2026-11-12", "3 November 2026");
+    await page.goBack();
+    await isAbout("2026-11-06", "2026-11-14", "6 November 2026");
+    await plot.focus();
+    await page.keyboard.press("-");
+    await isAbout("2026-11-02", "2026-11-18", "2 November 2026");
     const box = await page.locator(".curve .u-over").first().boundingBox();
     const [left = 0, width = 0, y = 0] = [box?.x, box?.width, (box?.y ?? 0) + 40];
     await page.mouse.move(left + width * 0.52, y);
     await page.mouse.down();
     await page.mouse.move(left + width * 0.8, y, { steps: 3 });
     await page.mouse.up();
-    await page.waitForURL(/between=/);
-    expect(await shown()).toEqual(["2026-11-10", "2026-11-14"]);
-    await page.mouse.dblclick(left + width / 2, y);
-    await page.waitForURL((url) => !url.search.includes("between"));
+    await isAbout("2026-11-10", "2026-11-15", "10 November 2026 to Saturday, 14 November 2026");
+    expect(await page.locator(".span [aria-current]").allTextContents()).toEqual(["Weights"]);
+    await page.getByRole("link", { name: "Back to 4 weeks" }).click();
+    await page.waitForURL(/span=4w/);
+    await page.locator(".span [aria-current]", { hasText: "4 weeks" }).waitFor();
+    expect(await page.locator(".reset").count()).toBe(0);
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("has hours and days chosen by dragging over its rows, and a way back from both", async () => {
+    await using visit = await doorDrawn(serving, browser, "from=2026-11-02&until=2026-11-16");
+    const { page } = visit;
+    const box = await page.locator("canvas").boundingBox();
+    const layout = JSON.parse((await page.getAttribute("canvas", "data-layout")) ?? "{}");
+    const x = (hour: number) => (box?.x ?? 0) + layout.left + ((layout.width - layout.left) * hour) / 24;
+    const y = (row: number) => (box?.y ?? 0) + layout.top + (row + 0.5) * layout.rowHeight;
+    const drag = async (...places: readonly (readonly [hour: number, row: number])[]) => {
+      const [[from_h, from_row], [to_h, to_row]] = places as [[number, number], [number, number]];
+      await page.mouse.move(x(from_h), y(from_row));
+      await page.mouse.down();
+      await page.mouse.move(x(to_h), y(to_row), { steps: 3 });
+      await page.mouse.up();
+    };
+    await drag([6.1, 3], [11.9, 3]);
+    await page.waitForURL(/hours=6-12/);
+    await page.locator(".span > p", { hasText: "Of each day hours 6 to 12." }).waitFor();
+    await page.getByRole("link", { name: "Back to whole days" }).click();
+    await page.locator(".span > p", { hasNotText: "hours" }).waitFor();
+    await page.waitForFunction(
+      () => JSON.parse(document.querySelector("canvas")?.dataset["layout"] ?? "{}").view?.from_ms === 0,
+    );
+    // The newest day is on top: of the 15th the second row from above is the day before.
+    await drag([3, 1], [3.2, 5]);
+    await page.waitForURL(/from=2026-11-10&until=2026-11-15/);
+    await page.locator(".plot [aria-label*='in 5 days']").waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("marks in each plot of the page the moment that is pointed at in one of them", async () => {
+    await using visit = await serving.signIn(browser, { locale: "en-GB" });
+    const { page } = visit;
+    const sensor = line.sensors[1]?.item;
+    await page.goto(`${serving.origin}/devices/wirelesssensors/${sensor}?from=2026-09-28&until=2026-11-21`);
+    await page.waitForSelector(".curve[data-points]");
+    await page.waitForSelector(".plot details");
+    const said = () => page.locator(".plot [role=status]").allTextContents();
+    const before = await said();
+    await page.locator(".drawing").focus();
+    for (const key of ["ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+    const [raster, curve] = await said();
+    expect(raster).toStartWith("Tuesday 17 November, 00:00");
+    expect(curve).toStartWith("Week of Monday, 16 November 2026");
+    await page.keyboard.press("Escape");
+    expect(await said()).toEqual(before);
+    await page.locator(".curve").focus();
+    await page.keyboard.press("Home");
+    expect((await said())[0]).toMatch(/^(Wednesday 30 September|Thursday 1 October)/);
     expect(visit.faults).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import UPlot from "uplot";
-import { hour_ms } from "../../../base/time.ts";
+import { day_ms, hour_ms } from "../../../base/time.ts";
 import type { Curve } from "../device/curve-data.ts";
 import type { CurveOptions, Drawing } from "../parts/plots-and-tones.ts";
 import { clockText, dateText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
@@ -9,22 +9,20 @@ import {
   fillNothing,
   type Ink,
   inkOf,
-  keepView,
   movedView,
   onOtherColours,
   type PlotView,
-  type ViewPlace,
-  viewIn,
 } from "./plot-canvas.ts";
+import { pointAt, shareCursor } from "./shared-cursor.ts";
 
 /**
  * Draws curves into a box: values as points, their lines only where nothing was missed, what is not known behind them. Keys are those of `raster-drawing.ts`; dragging shows a
- * stretch, a double click all of it. Curves of a page show the same time, which stands in its address.
+ * stretch, a double click the usual time. The page follows: all of it is about the time that was chosen.
  */
 export function drawCurve(box: HTMLElement, options: CurveOptions): Drawing {
   const drawn = new Curves(box, options);
   shown.add(drawn);
-  return { refresh: () => drawn.again(), stop: () => drawn.stop() };
+  return { refresh: () => drawn.again(), follow: () => {}, stop: () => drawn.stop() };
 }
 
 /** Those of the page. */
@@ -40,12 +38,14 @@ class Curves {
   #plot: UPlot | undefined;
   /** Place of the value that is pointed at. */
   #at: number | undefined;
+  #isMarking = false;
 
   constructor(box: HTMLElement, options: CurveOptions) {
     [this.#box, this.#options] = [box, options];
     const { from_ms, to_ms } = options;
-    this.#whole = { from_ms, to_ms };
-    this.#view = viewIn(location.search, this.#whole, place) ?? this.#whole;
+    const latest_ms = Math.max(to_ms, options.times.now_ms);
+    this.#whole = { from_ms: Math.min(from_ms, latest_ms - whole_ms), to_ms: latest_ms };
+    this.#view = { from_ms, to_ms };
     this.again();
     let width = box.clientWidth;
     this.#resized = new ResizeObserver(() => {
@@ -56,7 +56,8 @@ class Curves {
     const { signal } = this.#ended;
     onOtherColours(() => this.again(), signal);
     box.addEventListener("keydown", (event) => this.#key(event), { signal });
-    box.addEventListener("dblclick", () => this.#see(this.#whole), { signal });
+    box.addEventListener("dblclick", () => options.chosen(undefined), { signal });
+    shareCursor(this.#mark, signal);
   }
 
   again(): void {
@@ -67,6 +68,7 @@ class Curves {
       if (at === this.#at) return;
       this.#at = at;
       this.#options.said(at === undefined ? "" : wordsAt(at, this.#options));
+      if (!this.#isMarking) pointAt(at === undefined ? undefined : this.#options.curve.at_ms[at], this.#mark);
     };
     this.#plot = made(this.#box, { ...this.#options, view: this.#view, see, pointed });
     if (this.#at !== undefined) this.#point(this.#at);
@@ -79,14 +81,24 @@ class Curves {
     this.#plot?.destroy();
   }
 
+  /** All curves are closer at once; the page brings the points between those that are drawn. */
   #see(view: PlotView): void {
-    const isWhole = view.from_ms <= this.#whole.from_ms && view.to_ms >= this.#whole.to_ms;
-    keepView(isWhole ? undefined : view, place);
     for (const curves of shown) {
       curves.#view = view;
       curves.again();
     }
+    this.#options.chosen(view);
   }
+
+  /** Marks the moment that is pointed at in another plot, with the words of the value next to it. */
+  readonly #mark = (at_ms: number | undefined): void => {
+    const plot = this.#plot;
+    const left = plot === undefined || at_ms === undefined ? -1 : plot.valToPos(at_ms / 1_000, "x");
+    const isShown = plot !== undefined && left >= 0 && left <= plot.over.clientWidth;
+    this.#isMarking = true;
+    plot?.setCursor({ left: isShown ? left : -10, top: 0 });
+    this.#isMarking = false;
+  };
 
   #key(event: KeyboardEvent): void {
     const plot = this.#plot;
@@ -96,9 +108,13 @@ class Curves {
     if (change !== undefined) {
       const at_s = this.#at === undefined ? undefined : plot.data[0][this.#at];
       const around_ms = at_s === undefined ? undefined : at_s * 1_000;
-      if (change === "whole") this.#see(this.#whole);
-      else if ("by" in change) this.#see(movedView(this.#view, this.#whole, change.by, place));
-      else this.#see(changedView(this.#view, this.#whole, { ...change, around_ms, place }));
+      if (change === "whole") {
+        this.#options.chosen(undefined);
+        event.preventDefault();
+        return;
+      }
+      if ("by" in change) this.#see(movedView(this.#view, this.#whole, change.by, bounds));
+      else this.#see(changedView(this.#view, this.#whole, { ...change, around_ms, bounds }));
       const [from, to] = [this.#view.from_ms, this.#view.to_ms].map(
         (at_ms) => `${dateText(at_ms, times)}, ${clockText(at_ms, times)}`,
       );
@@ -125,8 +141,7 @@ class Curves {
 
   #point(index: number): void {
     const plot = this.#plot;
-    const value = plot?.data.slice(1).find((values) => values[index] != null)?.[index] ?? 0;
-    plot?.setCursor({ left: plot.valToPos(plot.data[0][index] ?? 0, "x"), top: plot.valToPos(value, "y") });
+    plot?.setCursor({ left: plot.valToPos(plot.data[0][index] ?? 0, "x"), top: 0 });
   }
 }
 
@@ -150,7 +165,7 @@ function made(box: HTMLElement, options: Making): UPlot | undefined {
       height: height_px,
       tzDate: (unix_s) => UPlot.tzDate(new Date(unix_s * 1_000), times.zone),
       legend: { show: false },
-      cursor: { drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => null } },
+      cursor: { y: false, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => null } },
       scales: { x: { time: true, min: from_ms / 1_000, max: to_ms / 1_000 } },
       axes: axesOf(of),
       ...seriesOf(of),
@@ -162,9 +177,8 @@ function made(box: HTMLElement, options: Making): UPlot | undefined {
             if (width === 0) return;
             const [start_ms = 0, end_ms = 0] = [left, left + width].map((px) => posToVal(px, "x") * 1_000);
             const factor = (end_ms - start_ms) / (to_ms - from_ms);
-            const around_ms = (start_ms + end_ms) / 2;
-            const middle_ms = around_ms - (from_ms + to_ms) / 2;
-            see(changedView(view, options, { factor, by_ms: middle_ms, place }));
+            const by_ms = (start_ms + end_ms - from_ms - to_ms) / 2;
+            see(changedView(view, view, { factor, by_ms, bounds }));
           },
         ],
         setCursor: [(u) => pointed(u.cursor.idx ?? undefined)],
@@ -277,7 +291,9 @@ function wordsAt(index: number, { curve, times }: CurveOptions): string {
   return parts.length === 0 ? `${when}: not known` : `${when}: ${parts.join(", ")}`;
 }
 
-const place: ViewPlace = { name: "between", unit_ms: 1_000, least_ms: hour_ms };
+const bounds = { least_ms: hour_ms };
+/** Nobody comes further away than this by zooming: a page shows no more days. */
+const whole_ms = 400 * day_ms;
 const steps: Readonly<Record<string, number>> = {
   ArrowLeft: -1,
   ArrowRight: 1,

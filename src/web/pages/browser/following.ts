@@ -3,13 +3,18 @@ import { applied } from "../live-difference.ts";
 /**
  * Shows the page anew with each message of the server, which has all of its data or what has changed of it, for as long as somebody can see it: a browser has few connections to a server, and pages in the
  * background would leave none to the others. Where the connection is lost the page says since when.
+ *
+ * @returns a function that shows the page at another of its addresses
  */
-export function follow({ show, locale }: { show: (data: object) => void; locale: string }): void {
-  const { pathname, search } = location;
+export function follow(of: { show: (data: object) => void; locale: string }): (address: string) => void {
+  const { show, locale } = of;
   const lost = lostNotice(locale);
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let data: object = {};
+  /** The address that the data is of. */
+  let followed = location.pathname + location.search;
+  let settling: ReturnType<typeof setTimeout> | undefined;
 
   const leave = () => {
     clearTimeout(timer);
@@ -18,6 +23,8 @@ export function follow({ show, locale }: { show: (data: object) => void; locale:
   };
   const open = () => {
     leave();
+    const { pathname, search } = location;
+    followed = pathname + search;
     const opened = new EventSource(`/live${pathname === "/" ? "" : pathname}${search}`);
     source = opened;
     const come = (newer: object) => {
@@ -37,15 +44,36 @@ export function follow({ show, locale }: { show: (data: object) => void; locale:
   /** Loads the page again where it is no longer there, or not for this token. */
   const ask = async () => {
     const answer = await fetch(location.href, { method: "HEAD", redirect: "manual" }).catch(() => undefined);
-    if (answer?.type === "opaqueredirect" || answer?.status === 404) location.reload();
+    if (answer?.type === "opaqueredirect" || answer?.status === 404 || answer?.status === 422)
+      location.reload();
     else open();
   };
+  /** Addresses that follow each other quickly are one step back, and asked for once. */
+  const openAt = (address: string) => {
+    history[settling === undefined ? "pushState" : "replaceState"](null, "", address);
+    clearTimeout(settling);
+    settling = setTimeout(() => {
+      settling = undefined;
+      open();
+    }, settle_ms);
+  };
+  addEventListener("popstate", () => {
+    if (location.pathname + location.search !== followed) open();
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>(".span a") : null;
+    const isPlain = !(event.altKey || event.ctrlKey || event.metaKey || event.shiftKey);
+    if (link === null || !isPlain || link.pathname !== location.pathname) return;
+    event.preventDefault();
+    openAt(link.href);
+  });
 
   const look = () => (document.hidden ? leave() : open());
   document.addEventListener("visibilitychange", look);
   // The plots of the page come first.
   if (document.readyState === "complete") look();
   else addEventListener("load", look, { once: true });
+  return openAt;
 }
 
 /** A line over the page that says since when it has heard nothing, and goes when it hears again. */
@@ -75,6 +103,7 @@ function lostNotice(locale: string) {
 }
 
 const again_ms = 5_000;
+const settle_ms = 250;
 /** A server that starts again is back by then. */
 const short_ms = 5_000;
 

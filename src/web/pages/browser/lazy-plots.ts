@@ -1,7 +1,7 @@
 import type { Drawing, Plots, Tones } from "../parts/plots-and-tones.ts";
 
 /** Drawings as a browser makes them. What draws them is loaded by pages that have some: curves take a library that is larger than all the rest. */
-export const plots: Plots = {
+export const plots: Omit<Plots, "open"> = {
   raster: (canvas, options) =>
     later(
       () => import("./raster-drawing.ts"),
@@ -34,6 +34,7 @@ function later<Loaded>(
   );
   return {
     refresh: () => drawing?.refresh(),
+    follow: () => drawing?.follow(),
     stop: () => {
       isStopped = true;
       drawing?.stop();

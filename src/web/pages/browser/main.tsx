@@ -14,9 +14,10 @@ const { name, data, live } = JSON.parse(document.getElementById("shown")?.textCo
 };
 /** Undefined of a page that stays as it was sent. */
 const Page = (await browserComponents[name]?.()) as ComponentType<object> | undefined;
+let open = (address: string) => location.assign(address);
+const value = { ...plots, open: (address: string) => open(address) };
 const pageOf = (shown: object) =>
-  Page &&
-  h(PlotsContext.Provider, { value: plots }, h(TonesContext.Provider, { value: tones }, h(Page, shown)));
+  Page && h(PlotsContext.Provider, { value }, h(TonesContext.Provider, { value: tones }, h(Page, shown)));
 const show = (shown: object) => render(pageOf(shown), root);
 
 if (Page !== undefined) hydrate(pageOf(data), root);
@@ -27,5 +28,5 @@ else {
 }
 if (live) {
   const showNewer = ageing(show, data);
-  follow({ show: (shown) => showNewer(shown as DatedData), locale: data.locale });
+  open = follow({ show: (shown) => showNewer(shown as DatedData), locale: data.locale });
 }

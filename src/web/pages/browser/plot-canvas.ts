@@ -51,15 +51,15 @@ export interface PlotView {
   readonly to_ms: number;
 }
 
-/** The view made closer or wider around a time, and moved; within the whole, and as long as the place in the address allows. */
+/** The view made closer or wider around a time, and moved; within the whole and the bounds. */
 export function changedView(
   view: PlotView,
   whole: PlotView,
-  of: { factor?: number; around_ms?: number | undefined; by_ms?: number; place: ViewPlace },
+  of: { factor?: number; around_ms?: number | undefined; by_ms?: number; bounds: ViewBounds },
 ): PlotView {
-  const { factor = 1, around_ms = (view.from_ms + view.to_ms) / 2, by_ms = 0, place } = of;
-  const { least_ms } = place;
-  const most_ms = Math.min(whole.to_ms - whole.from_ms, place.most_ms ?? Number.POSITIVE_INFINITY);
+  const { factor = 1, around_ms = (view.from_ms + view.to_ms) / 2, by_ms = 0, bounds } = of;
+  const { least_ms } = bounds;
+  const most_ms = Math.min(whole.to_ms - whole.from_ms, bounds.most_ms ?? Number.POSITIVE_INFINITY);
   const length_ms = Math.min(most_ms, Math.max(least_ms, (view.to_ms - view.from_ms) * factor));
   const share = (around_ms - view.from_ms) / (view.to_ms - view.from_ms);
   const wanted_ms = around_ms - share * length_ms + by_ms;
@@ -68,18 +68,21 @@ export function changedView(
 }
 
 /** The view moved on, as far as one press of a key does. */
-export function movedView(view: PlotView, whole: PlotView, by: number, place: ViewPlace): PlotView {
+export function movedView(view: PlotView, whole: PlotView, by: number, bounds: ViewBounds): PlotView {
   const third_ms = (view.to_ms - view.from_ms) / 3;
-  return changedView(view, whole, { by_ms: by * Math.max(place.least_ms, third_ms), place });
+  return changedView(view, whole, { by_ms: by * Math.max(bounds.least_ms, third_ms), bounds });
+}
+
+/** A view is never shorter than the least, nor made longer than the most. */
+export interface ViewBounds {
+  readonly least_ms: number;
+  readonly most_ms?: number;
 }
 
 /** How a view stands in the address of the page: `hours=6-12.5` by its name and the length of its unit. */
-export interface ViewPlace {
+export interface ViewPlace extends ViewBounds {
   readonly name: string;
   readonly unit_ms: number;
-  /** A view is never shorter, nor made longer than the most. */
-  readonly least_ms: number;
-  readonly most_ms?: number;
 }
 
 /** The view that an address has; undefined where it has none within the whole. */
@@ -94,14 +97,14 @@ export function viewIn(
   return isIn ? { from_ms, to_ms } : undefined;
 }
 
-/** Has the address of the page tell a view; undefined: none. */
-export function keepView(view: PlotView | undefined, { name, unit_ms }: ViewPlace): void {
+/** The address of the page with a view; undefined: with none. */
+export function addressWith(view: PlotView | undefined, { name, unit_ms }: ViewPlace): string {
   const query = new URLSearchParams(location.search);
   const written = (ms: number) => String(Math.round((ms / unit_ms) * 100) / 100);
   if (view === undefined) query.delete(name);
   else query.set(name, `${written(view.from_ms)}-${written(view.to_ms)}`);
   const text = query.size === 0 ? "" : `?${query}`;
-  history.replaceState(null, "", location.pathname + text + location.hash);
+  return location.pathname + text + location.hash;
 }
 
 /** The change that the keyboard asks of a view: closer, wider, on, or the whole; undefined: nothing. */

@@ -1,3 +1,4 @@
+import type { TimeSpan } from "../../../base/time.ts";
 import { decodePlot, type Measure, type PlotData } from "../device/day-plots.ts";
 import type { Drawing, DrawnDay, RasterOptions } from "../parts/plots-and-tones.ts";
 import { isMissing, nothingWords } from "../parts/uncovered-look.ts";
@@ -5,22 +6,24 @@ import { clockText, dateText, type Times } from "../time-text.ts";
 import { rowsOf } from "./day-rows.ts";
 import { turnsOf } from "./day-spiral.ts";
 import {
+  addressWith,
   changeBy,
   changedView,
   type DayForm,
   type DayLayout,
   type Ink,
   inkOf,
-  keepView,
   movedView,
   onOtherColours,
   type PlotView,
   viewIn,
 } from "./plot-canvas.ts";
+import { pointAt, shareCursor } from "./shared-cursor.ts";
 
 /**
  * Draws days, and answers the pointer and the keyboard: arrows and pointer go from place to place and have it said, Enter and a click open a day, `+`, `-` and the
- * wheel with Ctrl come closer, Shift with arrows and dragging move on, 0 is all of it. What is drawn stands also in attributes of the canvas.
+ * wheel with Ctrl come closer, Shift with arrows moves on, 0 is all of it. Dragging along rows chooses hours, and across them days. What is drawn stands also in
+ * attributes of the canvas.
  */
 export function drawRaster(canvas: HTMLCanvasElement, options: RasterOptions): Drawing {
   const raster = new Raster(canvas, options);
@@ -41,7 +44,7 @@ class Raster implements Drawing {
   #layout: DayLayout | undefined;
   #ink: Ink | undefined;
   #cursor_ms: number | undefined;
-  #drag: { readonly x: number; readonly view: PlotView; moved: boolean } | undefined;
+  #drag: { readonly from: Place; to: Place; moved: boolean } | undefined;
   #asked_ms = Number.NEGATIVE_INFINITY;
   #waiting = false;
 
@@ -50,7 +53,7 @@ class Raster implements Drawing {
     this.#options = options;
     const form = (options.form === "spiral" ? turnsOf : rowsOf)(options.edges_ms);
     this.#form = form;
-    this.#view = form.drawable(viewIn(location.search, form.whole, form.place) ?? form.usual);
+    this.#view = this.#asked();
     this.#resized = new ResizeObserver(() => this.#draw());
     this.#resized.observe(canvas);
     const { signal } = this.#ended;
@@ -63,6 +66,18 @@ class Raster implements Drawing {
     canvas.addEventListener("pointercancel", () => this.#drop(), { signal });
     canvas.addEventListener("pointerleave", () => this.#point(undefined), { signal });
     canvas.addEventListener("wheel", (event) => this.#wheel(event), { signal, passive: false });
+    shareCursor(this.#mark, signal);
+  }
+
+  /** The part of the days that the address says. */
+  #asked(): PlotView {
+    const { whole, usual, place } = this.#form;
+    return this.#form.drawable(viewIn(location.search, whole, place) ?? usual);
+  }
+
+  follow(): void {
+    this.#view = this.#asked();
+    this.#draw();
   }
 
   refresh(): void {
@@ -138,15 +153,27 @@ class Raster implements Drawing {
     context.drawImage(this.#picture, 0, 0);
     const scale = this.#canvas.width / layout.width;
     context.scale(scale, scale);
-    if (this.#cursor_ms !== undefined) layout.paintCursor(context, this.#cursor_ms, ink);
+    const chosen = this.#chosen();
+    if (chosen !== undefined) {
+      context.globalAlpha = 0.25;
+      context.fillStyle = ink.accent;
+      context.fillRect(...chosen.box);
+      context.globalAlpha = 1;
+    } else if (this.#cursor_ms !== undefined) layout.paintCursor(context, this.#cursor_ms, ink);
   }
 
   #point(at_ms: number | undefined): void {
+    this.#mark(at_ms);
+    pointAt(at_ms, this.#mark);
+  }
+
+  /** Marks a moment, which may be pointed at in another plot, and says it. */
+  readonly #mark = (at_ms: number | undefined): void => {
     this.#cursor_ms = at_ms;
     this.#show();
     const [data, { measure, times, said }] = [this.#data, this.#options];
     said(at_ms === undefined || data === undefined ? "" : wordsAt(at_ms, { data, measure, times }));
-  }
+  };
 
   #see(wanted: PlotView): void {
     const form = this.#form;
@@ -154,19 +181,10 @@ class Raster implements Drawing {
     const { from_ms, to_ms } = form.usual;
     const isUsual = Math.abs(view.from_ms - from_ms) < 1 && Math.abs(view.to_ms - to_ms) < 1;
     this.#view = view;
-    keepView(isUsual ? undefined : view, form.place);
+    this.#options.viewed(addressWith(isUsual ? undefined : view, form.place));
     const before = this.#layout?.edges_ms.join();
     this.#draw();
     if (this.#layout?.edges_ms.join() !== before) this.#tell();
-  }
-
-  /** The view closer or wider, or moved on. */
-  #changed(
-    change: { factor?: number; around_ms?: number | undefined; by_ms?: number },
-    view = this.#view,
-  ): PlotView {
-    const { whole, place } = this.#form;
-    return changedView(view, whole, { ...change, place });
   }
 
   #key(event: KeyboardEvent): void {
@@ -178,7 +196,7 @@ class Raster implements Drawing {
       else if ("by" in change) this.#see(movedView(this.#view, form.whole, change.by, form.place));
       else {
         const around_ms = cursor_ms === undefined ? undefined : form.timeOf(cursor_ms);
-        this.#see(this.#changed({ factor: change.factor, around_ms }));
+        this.#see(changedView(this.#view, form.whole, { ...change, around_ms, bounds: form.place }));
       }
       this.#options.said(`${form.words(this.#view, this.#options.times)}.`);
     } else if (event.key === "Enter" && cursor_ms !== undefined) this.#open(cursor_ms);
@@ -207,28 +225,68 @@ class Raster implements Drawing {
   }
 
   #press(event: PointerEvent): void {
-    this.#drag = { x: event.offsetX, view: this.#view, moved: false };
+    const place = { x: event.offsetX, y: event.offsetY };
+    this.#drag = { from: place, to: place, moved: false };
+    this.#canvas.setPointerCapture(event.pointerId);
   }
 
   #move(event: PointerEvent): void {
     const [layout, drag] = [this.#layout, this.#drag];
     if (layout === undefined) return;
-    if (drag !== undefined && event.buttons !== 0 && Math.abs(event.offsetX - drag.x) > click_px)
-      drag.moved = true;
-    if (drag?.moved === true && this.#options.form === "rows")
-      this.#see(this.#changed({ by_ms: (drag.x - event.offsetX) * layout.pixel_ms }, drag.view));
-    else this.#point(layout.momentAt(event.offsetX, event.offsetY));
+    const [x, y] = [event.offsetX, event.offsetY];
+    if (drag !== undefined && event.buttons !== 0) {
+      drag.to = { x: within(x, layout.width), y: within(y, layout.height) };
+      drag.moved ||= Math.hypot(x - drag.from.x, y - drag.from.y) > click_px;
+    }
+    if (drag?.moved === true && this.#options.form === "rows") this.#show();
+    else this.#point(layout.momentAt(x, y));
   }
 
   #release(event: PointerEvent): void {
-    const moved = this.#drag?.moved === true;
+    const [drag, chosen] = [this.#drag, this.#chosen()];
+    if (drag === undefined) return;
     this.#drop();
     const at_ms = this.#layout?.momentAt(event.offsetX, event.offsetY);
-    if (!moved && at_ms !== undefined) this.#open(at_ms);
+    if (!drag.moved && at_ms !== undefined) this.#open(at_ms);
+    else if (chosen?.days !== undefined) this.#options.chosen(chosen.days);
+    else if (chosen?.hours !== undefined) this.#see(chosen.hours);
   }
 
   #drop(): void {
     this.#drag = undefined;
+    this.#show();
+  }
+
+  /** Hours or days that are being dragged over, and the box that shows them. */
+  #chosen():
+    | { box: [x: number, y: number, width: number, height: number]; hours?: PlotView; days?: TimeSpan }
+    | undefined {
+    const [layout, drag] = [this.#layout, this.#drag];
+    if (layout === undefined || drag?.moved !== true || this.#options.form !== "rows") return undefined;
+    const { from, to } = drag;
+    const [left, top] = [Math.min(from.x, to.x), Math.min(from.y, to.y)];
+    const [width, height] = [Math.abs(from.x - to.x), Math.abs(from.y - to.y)];
+    const { edges_ms } = layout;
+    const momentOf = ({ x, y }: Place) => layout.momentAt(x, y);
+    if (width >= height) {
+      const [start_ms, end_ms] = [left, left + width].map((x) => momentOf({ x, y: from.y }));
+      const { from_ms, to_ms } = layout.view;
+      const view = {
+        from_ms: start_ms === undefined ? from_ms : quarter(Math.floor, this.#form.timeOf(start_ms)),
+        to_ms: end_ms === undefined ? to_ms : quarter(Math.ceil, this.#form.timeOf(end_ms)),
+      };
+      const isLong = view.to_ms - view.from_ms >= this.#form.place.least_ms;
+      return { box: [left, 0, width, layout.height], ...(isLong && { hours: view }) };
+    }
+    // The newest day is on top.
+    const days = [top, top + height].map((y) => {
+      const at_ms = momentOf({ x: from.x, y });
+      return at_ms === undefined ? -1 : edges_ms.findLastIndex((edge_ms) => edge_ms <= at_ms);
+    });
+    const [newest = -1, oldest = -1] = days;
+    const span = { from_ms: edges_ms[oldest], to_ms: edges_ms[newest + 1] };
+    const box: [number, number, number, number] = [0, top, layout.width, height];
+    return oldest < 0 || newest < 0 ? { box } : { box, days: span as TimeSpan };
   }
 
   #wheel(event: WheelEvent): void {
@@ -239,7 +297,9 @@ class Raster implements Drawing {
     const at_ms = layout.momentAt(event.offsetX, event.offsetY);
     const around_ms = at_ms === undefined ? undefined : this.#form.timeOf(at_ms);
     const factor = this.#options.form === "rows" ? 1.25 : 2;
-    this.#see(this.#changed({ factor: event.deltaY < 0 ? 1 / factor : factor, around_ms }));
+    const { whole, place } = this.#form;
+    const by = event.deltaY < 0 ? 1 / factor : factor;
+    this.#see(changedView(this.#view, whole, { factor: by, around_ms, bounds: place }));
   }
 
   #open(at_ms: number): void {
@@ -248,6 +308,23 @@ class Raster implements Drawing {
     if (start_ms !== undefined) location.assign(opened(start_ms));
   }
 }
+
+/** A place on a canvas, CSS pixels. */
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+function within(at: number, end: number): number {
+  return Math.min(end - 1, Math.max(0, at));
+}
+
+/** Quarters of an hour, in milliseconds. */
+function quarter(round: (value: number) => number, ms: number): number {
+  return round(ms / quarter_ms) * quarter_ms;
+}
+
+const quarter_ms = 900_000;
 
 const steps: Readonly<Record<string, readonly [columns: number, rows: number]>> = {
   ArrowLeft: [-1, 0],

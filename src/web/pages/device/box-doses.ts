@@ -17,15 +17,15 @@ export interface Doses {
 /** Doses of the days of a span, as the interface has them, and what else the doors of the box tell. */
 export async function dosesIn(
   asked: Asked,
-  { name, home, span }: { name: string; home: number | undefined; span: CalendarSpan },
+  { name, home, span: { whole } }: { name: string; home: number | undefined; span: CalendarSpan },
 ): Promise<Doses | null> {
   const measure = { name: "doses", only: [name] } as const;
-  const rows = await measuredRows(asked, { ...measure, home }, span);
-  const data = await homeDataIn(await measuredHome(asked, home), measure, span);
+  const rows = await measuredRows(asked, { ...measure, home }, whole);
+  const data = await homeDataIn(await measuredHome(asked, home), measure, whole);
   const [box] = data.items;
   if (box === undefined) return null;
   const { doors, reloads, leftOpen } = boxFindings(data, box);
-  const isShown = ({ to_ms = asked.now_ms }: { readonly to_ms?: number }) => to_ms > span.from_ms;
+  const isShown = ({ to_ms = asked.now_ms }: { readonly to_ms?: number }) => to_ms > whole.from_ms;
   return {
     doors,
     weeks: weeksOf(dosesInRows(rows)),

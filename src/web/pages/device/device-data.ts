@@ -24,6 +24,7 @@ import {
   firstOf,
   fittingSpan,
   neighbour,
+  readHours,
   readingsIn,
   readSpan,
   requireDevice,
@@ -85,11 +86,18 @@ export interface Health {
   readonly count: number;
 }
 
-/** A span as the page knows it: where its days begin, then where the last of them ends, unix milliseconds. */
+/** A span as the page knows it, see `CalendarSpan`; times are unix milliseconds. */
 export interface ShownSpan {
   readonly name: DaySpanName | null;
+  /** The name of the span that is shown where the address names none. */
+  readonly usual: DaySpanName;
   readonly from: string;
   readonly until: string;
+  readonly from_ms: number;
+  readonly to_ms: number;
+  /** The hours of each day that rasters show; null: all. */
+  readonly hours: readonly [from: number, to: number] | null;
+  /** Where its days begin, and where the last of them ends. */
   readonly edges_ms: readonly number[];
   readonly earlier: { readonly from: string; readonly until: string };
   readonly later: { readonly from: string; readonly until: string } | null;
@@ -126,11 +134,12 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const all = seriesOfDevice(kind, subtype, held);
   const series = all.find((one) => seriesOf(one).path === query.get("series")) ?? all[0];
   const first_ms = series === undefined ? undefined : await firstOf(store, { series, item: item.key });
-  const span = readSpan(query, { zone, now_ms, usual: fittingSpan(usualSpans[kind], { first_ms, now_ms }) });
+  const usual = fittingSpan(usualSpans[kind], { first_ms, now_ms });
+  const span = readSpan(query, { zone, now_ms, usual });
   const of = { asked, item: item.key, subtype };
-  const until_ms = Math.max(span.from_ms, Math.min(span.to_ms, now_ms));
   const href = deviceHref(kind, name);
-  const shownTime = { from_ms: span.from_ms, to_ms: until_ms };
+  const { from_ms, to_ms } = span.whole;
+  const shownTime = { from_ms, to_ms: Math.max(from_ms, Math.min(to_ms, now_ms)) };
   const here_ms = hereUntil_ms(await sentBy(site, home));
   const read_ms = await readUntil_ms(store, { item: item.key, kind, subtype, now_ms });
   const replaced_ms = overview?.replaced?.at_ms;
@@ -155,7 +164,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     known: knownOf(record),
     answer: await answerOf(asked, { kind, name, subtype, home, zone, given }),
     health: healthOf(overview),
-    span: shownSpan(span, now_ms),
+    span: shownSpan(span, { usual, hours: readHours(query), now_ms }),
     form: query.get("as") === "spiral" ? "spiral" : "rows",
     series: all.map((one) => ({ path: seriesOf(one).path, title: seriesTitles[one] })),
     shown: series === undefined ? null : { series, path: seriesOf(series).path },
@@ -285,15 +294,17 @@ const knownFields = [
   ["lastbatterychange", "Last battery change"],
 ] as const;
 
-function shownSpan(span: CalendarSpan, now_ms: number): ShownSpan {
-  const { name, from, until, from_ms, days } = span;
+function shownSpan(
+  span: CalendarSpan,
+  { now_ms, ...of }: Pick<ShownSpan, "usual" | "hours"> & { now_ms: number },
+): ShownSpan {
+  const { name, from, until, from_ms, to_ms, days, whole } = span;
   return {
-    name: name ?? null,
-    from,
-    until,
-    edges_ms: [from_ms, ...days.map(({ to_ms }) => to_ms)],
+    ...of,
+    ...{ name: name ?? null, from, until, from_ms, to_ms },
+    edges_ms: [whole.from_ms, ...days.map((day) => day.to_ms)],
     earlier: neighbour(span, -1),
-    later: span.to_ms > now_ms ? null : neighbour(span, 1),
+    later: to_ms > now_ms ? null : neighbour(span, 1),
   };
 }
 

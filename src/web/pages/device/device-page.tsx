@@ -16,7 +16,7 @@ import {
 import { measuresOf, spanTitles, spiralDays_max } from "./day-plots.ts";
 import type { DeviceData, OpenedDay, ReadingEvent } from "./device-data.ts";
 import { DoseGrid } from "./dose-grid.tsx";
-import { addressOf, CurveFigure, RasterFigure } from "./plot-figures.tsx";
+import { type AddressChanges, addressOf, CurveFigure, dateOf, RasterFigure } from "./plot-figures.tsx";
 
 export function DevicePage(data: DeviceData & FrameData) {
   const { locale, now_ms, trail, words, known, made, day, shown } = data;
@@ -137,7 +137,7 @@ export function Sentence({ answer, words, health, locale, now_ms, zone }: Device
 /** Chooses the days that the page is about, and which of the device's series. */
 export function SpanControl(data: DeviceData & FrameData) {
   const { span, series, shown } = data;
-  const to = (changes: Parameters<typeof addressOf>[1]) => addressOf(data, changes);
+  const to = (changes: AddressChanges) => addressOf(data, changes);
   return (
     <section class="span" aria-label="Days shown">
       {series.length < 2 ? null : (
@@ -159,6 +159,7 @@ export function SpanControl(data: DeviceData & FrameData) {
             {title}
           </a>
         ))}
+        <Reset span={span} to={to} />
       </nav>
       {shown === null || measuresOf(shown.series).length === 0 ? null : (
         <nav aria-label="How days are drawn">
@@ -179,7 +180,20 @@ export function SpanControl(data: DeviceData & FrameData) {
   );
 }
 
-function OtherDays({ form, shown, span }: DeviceData) {
+/** The way back from what was chosen in a plot. */
+function Reset({ span, to }: Pick<DeviceData, "span"> & { to: (changes: AddressChanges) => string }) {
+  const { hours, name, usual } = span;
+  if (hours === null && name !== null) return null;
+  const [changes, words] =
+    hours === null ? [{ span: usual }, spanTitles[usual].toLowerCase()] : [{ hours: null }, "whole days"];
+  return (
+    <a class="reset" href={to(changes)}>
+      Back to {words}
+    </a>
+  );
+}
+
+function OtherDays({ form, shown, span, zone }: DeviceData) {
   return (
     <details>
       <summary>Other days</summary>
@@ -187,10 +201,11 @@ function OtherDays({ form, shown, span }: DeviceData) {
         {form === "rows" ? null : <input type="hidden" name="as" value={form} />}
         {shown === null ? null : <input type="hidden" name="series" value={shown.path} />}
         <label>
-          From <input type="date" name="from" value={span.from} required />
+          From <input type="date" name="from" value={span.from.slice(0, 10)} required />
         </label>
         <label>
-          until the morning of <input type="date" name="until" value={span.until} required />
+          until the morning of{" "}
+          <input type="date" name="until" value={dateOf(span.edges_ms.at(-1) ?? span.to_ms, zone)} required />
         </label>
         <button type="submit">Show</button>
       </form>
@@ -200,17 +215,25 @@ function OtherDays({ form, shown, span }: DeviceData) {
 
 function SpanWords(data: DeviceData & FrameData) {
   const { span, zone } = data;
-  const last_ms = (span.edges_ms.at(-1) ?? 1) - 1;
+  const { from_ms, to_ms, hours } = span;
+  const text = (at_ms: number) =>
+    `${yearDateText(at_ms, data)}${isWholeDays(span) ? "" : `, ${clockText(at_ms, data)}`}`;
+  // Whole days end with the moment before the next one.
+  const [first, last] = [text(from_ms), text(isWholeDays(span) ? to_ms - 1 : to_ms)];
   return (
     <p>
-      {yearDateText(span.edges_ms[0] ?? 0, data)}
-      {span.edges_ms.length > 2 ? ` to ${yearDateText(last_ms, data)}` : null}, time of{" "}
-      {zone.replaceAll("_", " ")}.
+      {first}
+      {last === first ? null : ` to ${last}`}, time of {zone.replaceAll("_", " ")}.
+      {hours === null ? null : ` Of each day hours ${hours[0]} to ${hours[1]}.`}
       {data.form === "spiral" && span.edges_ms.length - 1 > spiralDays_max
         ? ` Of these the spiral shows ${spiralDays_max} days at a time.`
         : null}
     </p>
   );
+}
+
+function isWholeDays({ from, until }: DeviceData["span"]): boolean {
+  return !from.includes("T") && !until.includes("T");
 }
 
 /** The newest readings of the span. */
@@ -267,8 +290,8 @@ export function Take(of: DeviceData & { shown: NonNullable<DeviceData["shown"]> 
     <section aria-labelledby="take">
       <h2 id="take">Download</h2>
       <p>
-        The days shown, as they were recorded: <a href={`${file}.csv?${days}`}>as CSV</a>, or{" "}
-        <a href={`${file}.json?${days}`}>as JSON</a>
+        The {isWholeDays(span) ? "days" : "time"} shown, as recorded:{" "}
+        <a href={`${file}.csv?${days}`}>as CSV</a>, or <a href={`${file}.json?${days}`}>as JSON</a>
       </p>
       <p>
         A program gets the same by this request, with a token of yours; each answer links to the next one.

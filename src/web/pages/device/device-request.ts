@@ -100,16 +100,18 @@ export const usualSpans: Readonly<Record<Kind, DaySpanName>> = {
   gateways: "8w",
 };
 
-/** The time that a page is about: whole days of the home's calendar, the oldest first. */
+/** The time that a page is about, in the calendar of the home. */
 export interface CalendarSpan {
   /** Its word in the address; absent where the days were given. */
   readonly name?: DaySpanName;
-  /** The first day, and the day after the last: `2026-11-03`. */
+  /** The first day, and the day after the last: `2026-11-03`; or a time of such a day: `2026-11-03T06:30`. */
   readonly from: string;
   readonly until: string;
   readonly from_ms: number;
   readonly to_ms: number;
+  /** The days that it touches, the oldest first, and all of their time: days are drawn and counted whole. */
   readonly days: readonly LocalDay[];
+  readonly whole: TimeSpan;
 }
 
 /** Days of the spans that end today. */
@@ -119,8 +121,8 @@ const lengths: Readonly<Record<DaySpanName, number>> = { "1d": 1, "1w": 7, "4w":
 export const days_max = 400;
 
 /**
- * The span that an address asks for: `span=8w`, or `from=2026-10-01&until=2026-11-01`, the day after the last; of one of these the other
- * follows by the usual span.
+ * The span that an address asks for: `span=8w`, or `from=2026-10-01&until=2026-11-01`, the day after the last; either may have a time, `2026-10-01T06:30`. Of one of
+ * these the other follows by the usual span.
  *
  * @throws HttpError where it names no days, or more than `days_max`
  */
@@ -133,16 +135,17 @@ export function readSpan(
   const tomorrow = daysAfter(localDate(zone, now_ms), 1);
   const name = named ?? usual;
   const length = lengths[name];
-  const given = { from: dateIn(query, "from", zone), until: dateIn(query, "until", zone) };
+  const given = { from: momentIn(query, "from", zone), until: momentIn(query, "until", zone) };
   const until = given.until ?? (given.from === undefined ? tomorrow : daysAfter(given.from, length));
   const from = given.from ?? daysAfter(until, -length);
   const isNamed = given.from === undefined && given.until === undefined;
-  const from_ms = startOfDate_ms(zone, from) ?? 0;
-  const to_ms = startOfDate_ms(zone, until) ?? 0;
+  const from_ms = startOf_ms(zone, from) ?? 0;
+  const to_ms = startOf_ms(zone, until) ?? 0;
   const days = from_ms < to_ms && to_ms - from_ms <= span_ms_max ? localDays(zone, { from_ms, to_ms }) : [];
   if (days.length === 0 || days.length > days_max || from_ms < 0)
     throw malformed("until", `a date after that of from, by ${days_max} days at most`);
-  return { ...(isNamed ? { name } : {}), from, until, from_ms, to_ms, days };
+  const whole = { from_ms: days[0]?.from_ms ?? from_ms, to_ms: days.at(-1)?.to_ms ?? to_ms };
+  return { ...(isNamed ? { name } : {}), from, until, from_ms, to_ms, days, whole };
 }
 
 /** The shortest span that has all readings in it, from the first of them on, and none longer than the usual one. */
@@ -159,20 +162,44 @@ export function fittingSpan(
 
 /** The span of the same length beside it. */
 export function neighbour(
-  { from, until, days }: CalendarSpan,
+  { from, until, from_ms, to_ms, days }: CalendarSpan,
   direction: -1 | 1,
 ): { from: string; until: string } {
-  const by = direction * days.length;
-  return { from: daysAfter(from, by), until: daysAfter(until, by) };
+  const isWhole = from.length === date_length && until.length === date_length;
+  const by = direction * (isWhole ? days.length : (to_ms - from_ms) / 60_000);
+  const moved = (moment: string) =>
+    isWhole
+      ? daysAfter(moment, by)
+      : Temporal.PlainDateTime.from(moment).add({ minutes: by }).toString({ smallestUnit: "minute" });
+  return { from: moved(from), until: moved(until) };
 }
 
-function dateIn(query: URLSearchParams, name: string, zone: string): string | undefined {
+function momentIn(query: URLSearchParams, name: string, zone: string): string | undefined {
   const text = query.get(name);
   if (text === null || text === "") return undefined;
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || startOfDate_ms(zone, text) === undefined)
-    throw malformed(name, "a date such as 2026-11-03");
+  if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d)?$/.test(text) || startOf_ms(zone, text) === undefined)
+    throw malformed(name, "a date such as 2026-11-03, or a time such as 2026-11-03T06:30");
   return text;
 }
+
+/** The first moment of a date, or of a minute of one, in a zone; undefined where there is no such date or time. */
+function startOf_ms(zone: string, text: string): number | undefined {
+  if (text.length === date_length) return startOfDate_ms(zone, text);
+  try {
+    return Temporal.PlainDateTime.from(text).toZonedDateTime(zone).epochMilliseconds;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The part of each day that rasters of an address show, `hours=6-12.5`: hours since midnight; null where that is all of it. */
+export function readHours(query: URLSearchParams): readonly [from: number, to: number] | null {
+  const [, from, to] =
+    /^(\d{1,2}(?:\.\d{1,2})?)-(\d{1,2}(?:\.\d{1,2})?)$/.exec(query.get("hours") ?? "") ?? [];
+  return from !== undefined && Number(from) < Number(to) ? [Number(from), Number(to)] : null;
+}
+
+const date_length = "2026-11-03".length;
 
 function daysAfter(date: string, days: number): string {
   return Temporal.PlainDate.from(date).add({ days }).toString();

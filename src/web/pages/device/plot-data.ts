@@ -44,7 +44,7 @@ async function plotData(
 ): Promise<PlotData> {
   const { item, subtype, home, measure, span } = of;
   const { kind, series, field, mask } = measure;
-  const { from_ms, to_ms } = span;
+  const { from_ms, to_ms } = span.whole;
   const finest_ms = measure.step_ms ?? (await epoch_ms(store, { item, series }));
   const step_ms = finest_ms * stepsAtOnce((to_ms - from_ms) / finest_ms);
   const until_ms = Math.max(from_ms + step_ms, Math.min(to_ms, now_ms + 1));

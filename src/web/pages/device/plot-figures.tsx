@@ -1,4 +1,5 @@
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { day_ms, type TimeSpan } from "../../../base/time.ts";
 import { deviceHref } from "../parts/page-frame.tsx";
 import { type Drawing, type DrawnDay, type PlotForm, PlotsContext } from "../parts/plots-and-tones.ts";
 import { NumberCells, Table } from "../parts/table.tsx";
@@ -31,9 +32,12 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
       opened: (day_ms) => addressOf({ ...data, name: device }, { day: dateOf(day_ms, zone) }),
       said: setWords,
       drawn: (drawn) => setDays(drawn ?? "fault"),
+      chosen: (days) => plots.open(addressOf({ ...data, name: device }, momentsOf(days, zone))),
+      viewed: plots.open,
     });
     return () => drawing.current?.stop();
-  }, [plots, url]);
+  }, [plots, url, form]);
+  useEffect(() => drawing.current?.follow(), [String(span.hours)]);
   useEffect(() => {
     if (days !== undefined) drawing.current?.refresh();
   }, [health.newest_ms]);
@@ -152,8 +156,22 @@ function summaryOf(
   return uncovered_ms === 0 ? `${told}.` : `${told}; not known for ${durationText(uncovered_ms)}.`;
 }
 
+/** A stretch of time as addresses have it: in days, and to the minute where it is short. */
+function momentsOf({ from_ms, to_ms }: TimeSpan, timeZone: string): { from: string; until: string } {
+  if (to_ms - from_ms >= minutes_below_ms)
+    return { from: dateOf(from_ms, timeZone), until: dateOf(to_ms + day_ms - 1, timeZone) };
+  // In the form of Swedish, which is that of addresses but for one letter.
+  const form = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
+  const texts = [from_ms, to_ms].map((at_ms) => form.format(at_ms));
+  const isWhole = texts.every((text) => text.endsWith(" 00:00"));
+  const [from = "", until = ""] = texts.map((text) => (isWhole ? text.slice(0, 10) : text.replace(" ", "T")));
+  return { from, until };
+}
+
+const minutes_below_ms = 3 * day_ms;
+
 /** The date of a moment in a zone, as addresses have it. */
-function dateOf(at_ms: number, timeZone: string): string {
+export function dateOf(at_ms: number, timeZone: string): string {
   const parts = { timeZone, year: "numeric", month: "2-digit", day: "2-digit" } as const;
   return new Intl.DateTimeFormat("en-CA", parts).format(at_ms);
 }
@@ -165,12 +183,14 @@ export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve
   const plots = useContext(PlotsContext);
   const box = useRef<HTMLDivElement>(null);
   const [words, setWords] = useState("");
-  const [from_ms, to_ms] = [span.edges_ms[0] ?? 0, span.edges_ms.at(-1) ?? 0];
+  const { from_ms, to_ms } = span;
   const newest = `${from_ms} ${to_ms} ${curve.at_ms.length} ${curve.at_ms.at(-1)}`;
   useEffect(() => {
     if (plots === undefined || box.current === null) return;
     const times = { locale, zone, now_ms };
-    return plots.curve(box.current, { curve, uncovered, from_ms, to_ms, times, said: setWords }).stop;
+    const chosen = (time: TimeSpan | undefined) =>
+      plots.open(addressOf(data, time === undefined ? { span: span.usual } : momentsOf(time, zone)));
+    return plots.curve(box.current, { curve, uncovered, from_ms, to_ms, times, said: setWords, chosen }).stop;
   }, [plots, newest]);
   const columns = [
     ...lines.map((line) => line.title),
@@ -264,14 +284,7 @@ function farWords({ far }: Curve, locale: string): string {
 /** The address of the page with something else shown; what is not named stays. */
 export function addressOf(
   { kind, name, span, shown, form }: Pick<DeviceData, "kind" | "name" | "span" | "shown" | "form">,
-  changes: {
-    readonly span?: string;
-    readonly from?: string;
-    readonly until?: string;
-    readonly series?: string;
-    readonly day?: string;
-    readonly form?: PlotForm;
-  },
+  changes: AddressChanges,
 ): string {
   const days =
     changes.span !== undefined
@@ -285,6 +298,18 @@ export function addressOf(
   const query = new URLSearchParams(series === undefined ? {} : { series });
   for (const [name, value] of Object.entries(days)) query.set(name, value);
   if ((changes.form ?? form) === "spiral") query.set("as", "spiral");
+  if (span.hours !== null && changes.hours !== null) query.set("hours", span.hours.join("-"));
   if (changes.day !== undefined) query.set("day", changes.day);
   return `${deviceHref(kind, name)}?${query}${changes.day === undefined ? "" : "#day"}`;
+}
+
+export interface AddressChanges {
+  readonly span?: string;
+  readonly from?: string;
+  readonly until?: string;
+  readonly series?: string;
+  readonly day?: string;
+  readonly form?: PlotForm;
+  /** Null: all hours of the days. */
+  readonly hours?: null;
 }

@@ -25,7 +25,7 @@ export async function walkingCurvesIn(
   );
   if (lines.length === 0) return [];
   const only = lines.flatMap(({ sensors }) => sensors.map(({ item }) => item));
-  const rows = await measuredRows(asked, { name: "walks", only, home }, span);
+  const rows = await measuredRows(asked, { name: "walks", only, home }, span.whole);
   const weeks = weeksOfDays(span.days);
   return lines
     .map((line) => {

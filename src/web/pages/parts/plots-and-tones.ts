@@ -1,4 +1,5 @@
 import { createContext } from "preact";
+import type { TimeSpan } from "../../../base/time.ts";
 import type { Curve } from "../device/curve-data.ts";
 import type { Measure } from "../device/day-plots.ts";
 import type { Times } from "../time-text.ts";
@@ -10,11 +11,15 @@ export interface Plots {
   raster(canvas: HTMLCanvasElement, options: RasterOptions): Drawing;
   /** Draws curves into an empty box. */
   curve(box: HTMLElement, options: CurveOptions): Drawing;
+  /** Shows the page at another of its addresses: all of it follows, and it stays where it is on the screen. */
+  open(address: string): void;
 }
 
 export interface Drawing {
   /** Asks for the data again, and draws it. */
   refresh(): void;
+  /** Shows the part that the address says. */
+  follow(): void;
   stop(): void;
 }
 
@@ -27,6 +32,8 @@ export interface CurveOptions {
   readonly times: Times;
   /** Takes the words of the value that is pointed at, or of what is shown from now on. */
   said(words: string): void;
+  /** Takes the time that somebody chose in the plot; undefined: the usual. */
+  chosen(time: TimeSpan | undefined): void;
 }
 
 export type PlotForm = "rows" | "spiral";
@@ -46,6 +53,10 @@ export interface RasterOptions {
   said(words: string): void;
   /** Takes the days that were drawn, the newest first, or the fault. */
   drawn(days: readonly DrawnDay[] | undefined): void;
+  /** Takes the days that somebody chose in the plot. */
+  chosen(days: TimeSpan): void;
+  /** Takes the address of the page with the part of the days that is shown from now on. */
+  viewed(address: string): void;
 }
 
 /** A day of a raster in numbers. */
