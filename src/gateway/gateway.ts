@@ -24,9 +24,7 @@ import {
 } from "../web/metrics/program-metrics.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
-import { AttachedDriver, LampKeeper } from "./attached-drivers.ts";
 import { startControl } from "./control-server.ts";
-import { hostOf } from "./driver-host.ts";
 import {
   describeGateway,
   type GatewayHealth,
@@ -34,12 +32,8 @@ import {
   type MachineFacts,
   troublesOf,
 } from "./gateway-status.ts";
-import { Admission } from "./ingest/admission.ts";
-import { Identities } from "./ingest/device-identities.ts";
-import { Ingest } from "./ingest/ingest.ts";
-import { keepListening } from "./ingest/note-book.ts";
-import { Joining } from "./joining/joining.ts";
 import { SetupVisit } from "./joining/setup-visit.ts";
+import { type ListeningParts, listeningParts, type Started, startDrivers } from "./listening.ts";
 import { MeshScanning, scansIn } from "./mesh-scans.ts";
 import { sourceApp } from "./pulled-routes.ts";
 import { keepingOf, tlsOf } from "./serving-settings.ts";
@@ -88,12 +82,6 @@ export async function startGateway(options: {
   }
 }
 
-/** A part that runs, and how it ends. */
-interface Started {
-  readonly name: string;
-  stop(): Promise<void>;
-}
-
 type GatewayOptions = Parameters<typeof startGateway>[0];
 
 async function assemble(options: GatewayOptions, started: Started[]): Promise<RunningGateway> {
@@ -103,13 +91,16 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
     if (config.drivers.has(driver.name)) driver.check?.(config.drivers.get(driver.name) as never);
   const store = await openStore(options, started);
   const noteStop = noteStart(config.data, clock);
-  const parts = await listeningParts(options, store, started);
+  const commits = new Histogram(commitSteps_s);
+  const onCommit = (duration_ms: number) => commits.observe(duration_ms / 1000);
+  const parts = await listeningParts({ clock, log, onCommit }, store, started);
   const { attached, admission, joining, identities, lamp } = parts;
   const power = new PowerWatch(clock);
   started.push({ name: "watch of the power supply", stop: async () => power.stop() });
   const facts = {
     options,
     parts,
+    commits,
     power,
     started_ms,
     uploads: uploadsOf(options, started),
@@ -186,102 +177,11 @@ async function openStore(
   return store;
 }
 
-/** Everything between the drivers and the store. */
-interface ListeningParts {
-  readonly store: GatewayStore;
-  /** Filled when the drivers start. */
-  readonly attached: AttachedDriver[];
-  readonly identities: Identities;
-  readonly ingest: Ingest;
-  readonly joining: Joining;
-  readonly admission: Admission;
-  readonly lamp: LampKeeper;
-  readonly commits: Histogram;
-}
-
-async function listeningParts(
-  { clock, log }: GatewayOptions,
-  store: GatewayStore,
-  started: Started[],
-): Promise<ListeningParts> {
-  const attached: AttachedDriver[] = [];
-  const commits = new Histogram(commitSteps_s);
-  const identities: Identities = new Identities({
-    store,
-    clock,
-    log: log.named("identities"),
-    openedAt_ms: () => joining.opened?.since_ms,
-    dropped: (what) => ingest.dropped(what),
-    onConflict: () => ingest.want(),
-  });
-  await identities.start();
-  const ingest: Ingest = new Ingest({
-    identities,
-    store,
-    clock,
-    log: log.named("ingest"),
-    onCommit: (duration_ms) => commits.observe(duration_ms / 1000),
-  });
-  started.push({ name: "ingest", stop: () => ingest.close() });
-  const joining: Joining = new Joining({
-    drivers: () => attached,
-    clock,
-    log,
-    changed: (change) => {
-      if (change === "opened") admission.opened();
-      if (change === "joined") lamp.joined();
-      else lamp.refresh();
-    },
-  });
-  const lamp = new LampKeeper({ drivers: () => attached, clock, isJoining: () => joining.isOpen });
-  const admission = new Admission({
-    store,
-    clock,
-    log: log.named("admission"),
-    isJoining: () => joining.isOpen,
-    onJoined: (device, listener) => {
-      // By what it broadcasts it may still be another than it seems: only what it tells makes it known.
-      if (identities.identify({ device }, listener, { adds: false }) === "conflict") return;
-      ingest.joined(device, listener);
-      joining.note({ state: "joined", device });
-    },
-    onStranger: () => ingest.dropped("broadcasts of devices that were not admitted"),
-  });
-  return { store, attached, identities, ingest, joining, admission, lamp, commits };
-}
-
-/** Starts the drivers that have a section in the configuration. */
-function startDrivers(
-  { config, clock, log, drivers }: GatewayOptions,
-  { store, attached, identities, ingest, joining, admission, lamp }: ListeningParts,
-  started: Started[],
-): void {
-  for (const definition of drivers) {
-    if (!config.drivers.has(definition.name)) continue;
-    const section = config.drivers.get(definition.name);
-    const { name } = definition;
-    const host = hostOf({ name, config, clock, log, store, ingest, admission, identities, joining });
-    const named = log.named(name);
-    attached.push(new AttachedDriver({ definition, config: section, host, clock, log: named }));
-  }
-  lamp.show("starting");
-  for (const driver of attached) {
-    started.push({ name: driver.name, stop: () => driver.stop() });
-    driver.start();
-  }
-  started.push({ name: "lamp", stop: async () => lamp.stop() });
-  const endListening = keepListening({
-    clock,
-    listeners: () => attached.filter((one) => one.status().state === "listening").map(({ name }) => name),
-    note: (listener) => ingest.listening(listener),
-  });
-  started.push({ name: "listening", stop: async () => endListening() });
-}
-
 /** Parts of a gateway by which it describes itself. */
 interface GatewayFacts {
   readonly options: GatewayOptions;
   readonly parts: ListeningParts;
+  readonly commits: Histogram;
   readonly power: PowerWatch;
   readonly started_ms: number;
   readonly memory_bytes: () => number;
@@ -289,9 +189,9 @@ interface GatewayFacts {
 }
 
 async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>): Promise<HttpServer> {
-  const { options, parts, uploads } = facts;
+  const { options, parts, commits, uploads } = facts;
   const { config, clock, log } = options;
-  const { store, identities, joining, commits } = parts;
+  const { store, identities, joining } = parts;
   const { hostname, port, realm } = config.api;
   return startServer({
     store,
