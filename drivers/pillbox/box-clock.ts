@@ -87,11 +87,12 @@ export class BoxClock {
    */
   date(stamps: readonly number[], reply: Reply): Dated[] {
     const dated = this.#backwards(stamps, reply);
+    const unfit_ms = reply.after_ms > 0 ? () => reply.after_ms : latestBy(stamps, dated, reply);
     let least_ms = reply.after_ms;
-    return dated.map((time_ms) => {
+    return dated.map((time_ms, index) => {
       const possible = time_ms !== undefined && time_ms >= least_ms - slack_ms;
       // A line that was drawn anew moves by less than a second: events stay in their order.
-      const kept_ms = Math.min(Math.max(possible ? time_ms : least_ms, least_ms), reply.at_ms);
+      const kept_ms = Math.min(Math.max(possible ? time_ms : unfit_ms(index), least_ms), reply.at_ms);
       least_ms = kept_ms;
       return { time_ms: kept_ms, measured: possible };
     });
@@ -137,6 +138,25 @@ export class BoxClock {
     const most_ms = off_ms > off_most_ms ? Math.min(drifted_ms, off_ms / 2) : drifted_ms;
     return Math.abs(gateway_ms - expected_ms) > most_ms || stamp_s < last[0];
   }
+}
+
+/**
+ * Where nobody knows after what an event happened: as long before the reply as the box's clock says now, and not after the next event that has
+ * a time.
+ */
+function latestBy(
+  stamps: readonly number[],
+  dated: readonly (number | undefined)[],
+  { stamp_s, at_ms }: Reply,
+): (index: number) => number {
+  let most_ms = at_ms;
+  const latest = stamps.map(() => at_ms);
+  for (let index = stamps.length - 1; index >= 0; index -= 1) {
+    const age_ms = Math.max(stamp_s - (stamps[index] ?? stamp_s), 0) * 1_000;
+    most_ms = dated[index] ?? Math.min(most_ms, at_ms - age_ms);
+    latest[index] = most_ms;
+  }
+  return (index) => latest[index] ?? at_ms;
 }
 
 /** The times in a reply that brought events. */

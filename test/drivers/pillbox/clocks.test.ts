@@ -51,6 +51,22 @@ test("events of a boot whose clock was never measured lie between their neighbou
   expect(stamps).toEqual(stamps.toSorted((one, other) => one - other));
 });
 
+test("after the gateway's clock was set back by hours, no event is decades old", async () => {
+  await using home = await household();
+  const { box, clock } = home;
+  clock.wrong_ms = 5 * hour_ms;
+  home.start();
+  await home.polled(1);
+  clock.travel(50 * 60_000);
+  box.doors(1);
+  clock.travel(5 * 60_000);
+  box.doors(2);
+  clock.wrong_ms = 0;
+  clock.travel(5 * 60_000);
+  await home.polled(2);
+  expect(worstError_ms(home.events(), box.history)).toBeLessThanOrEqual(2_000);
+});
+
 for (const ahead_ms of [-hour_ms, hour_ms]) {
   test(`a clock ${ahead_ms < 0 ? "behind" : "ahead"} is set once all is read, and events on both sides of that are right`, async () => {
     await using home = await household({ box: { ahead_ms } });
