@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../../drivers/driver.ts";
-import type { Clock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Config } from "../config/gateway-config.ts";
@@ -16,7 +15,6 @@ import type { Joining } from "./joining/joining.ts";
 export function hostOf(options: {
   name: string;
   config: Config;
-  clock: Clock;
   log: Log;
   store: GatewayStore;
   ingest: Ingest;
@@ -35,7 +33,7 @@ export function hostOf(options: {
     throw new OperatorError(`${address} is known as another device`, conflictRemedy(address));
   };
   return {
-    clock: options.clock,
+    clock: ingest.clock,
     log: options.log.named(name),
     directory,
     admits: (sighting) => admission.admits(sighting, name),

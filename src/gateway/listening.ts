@@ -11,7 +11,7 @@ import { Ingest } from "./ingest/ingest.ts";
 import { keepListening } from "./ingest/note-book.ts";
 import { Joining } from "./joining/joining.ts";
 
-/** What a gateway needs to listen to its devices. */
+/** Needs of a gateway that listens to its devices. */
 interface ListeningOptions {
   readonly config: Config;
   readonly clock: Clock;
@@ -99,7 +99,7 @@ export function startDrivers(
     if (!config.drivers.has(definition.name)) continue;
     const section = config.drivers.get(definition.name);
     const { name } = definition;
-    const host = hostOf({ name, config, clock, log, store, ingest, admission, identities, joining });
+    const host = hostOf({ name, config, log, store, ingest, admission, identities, joining });
     const named = log.named(name);
     attached.push(new AttachedDriver({ definition, config: section, host, clock, log: named }));
   }

@@ -1,4 +1,4 @@
-import { type Clock, clockQuality } from "../../base/clock.ts";
+import { type Clock, clockQuality, type Moment } from "../../base/clock.ts";
 import type { BufferCursor, Gap, Reading } from "../../domain/reading.ts";
 import type {
   Appended,
@@ -65,6 +65,14 @@ export class Dating {
   observe(): boolean {
     this.#stamper.observe(this.#clock.now());
     return this.#waiting > 0 && this.#stamper.settled !== undefined;
+  }
+
+  /** The present moment; its time is not known to be right where readings would wait for it, also because the clock has leapt. */
+  now(): Moment {
+    const now = this.#clock.now();
+    if (!this.#loaded) return now;
+    this.#stamper.observe(now);
+    return this.why === undefined ? now : { ...now, quality: clockQuality.unsynchronised };
   }
 
   /** The commit of a group: readings with their time, and those that wait for theirs. */

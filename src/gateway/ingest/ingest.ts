@@ -38,6 +38,8 @@ export class Ingest {
   #committed = 0;
   #refused = 0;
   #lastCommit: IngestStatus["lastCommit"];
+  /** The clock for drivers: while readings wait for the time it is not known to be right, so that no device is set or dated by a clock that has leapt. */
+  readonly clock: Clock;
   #problem: Problem | undefined;
 
   constructor(options: IngestOptions) {
@@ -47,6 +49,11 @@ export class Ingest {
     this.#group_max = options.group_max ?? 2_000;
     this.#queue_max = options.queue_max ?? 20_000;
     this.#dating = new Dating({ ...options, release_max: this.#group_max });
+    this.clock = {
+      boot: options.clock.boot,
+      now: () => this.#dating.now(),
+      after: (delay_ms, action) => options.clock.after(delay_ms, action),
+    };
     this.#sayRefused = refusalLog(options);
     this.#onCommit = options.onCommit;
     this.#identities = options.identities;

@@ -96,7 +96,9 @@ test("a clock that leaps has readings wait, and that is said", async () => {
   expect(home.dating.why).toBe(
     "the system clock has leapt: readings wait on disk until it is back, or has stood for 40 minutes",
   );
+  expect(home.dating.now().quality).toBe(clockQuality.unsynchronised);
   home.machine.leap(-3_600_000);
+  expect(home.dating.now().quality).toBe(clockQuality.synchronised);
   expect(home.dating.observe()).toBe(true);
   expect(await home.dating.release()).toMatchObject({ readings: 1 });
 });
