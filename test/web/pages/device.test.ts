@@ -108,7 +108,7 @@ test("the doses of a pill box are a week in a row: taken, missed, and unknown wh
   );
   // 1 November was a Sunday: three rows, the newest first, and a Saturday that has not come.
   expect([...page.matchAll(/<tr><th scope="row">/g)]).toHaveLength(3);
-  expect(page).toContain("17 taken, 1 missed, 2 not known.");
+  expect(page).toContain("● 17 taken, × 1 missed, ▨ 2 not known.");
 });
 
 test("a sensor of a line has the walking speed of each week, as the interface has the walks", async () => {

@@ -135,7 +135,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const series = all.find((one) => seriesOf(one).path === query.get("series")) ?? all[0];
   const first_ms = series === undefined ? undefined : await firstOf(store, { series, item: item.key });
   const usual = fittingSpan(usualSpans[kind], { first_ms, now_ms });
-  const span = readSpan(query, { zone, now_ms, usual });
+  const span = readSpan(query, { zone, now_ms, usual, first_ms });
   const of = { asked, item: item.key, subtype };
   const href = deviceHref(kind, name);
   const { from_ms, to_ms } = span.whole;

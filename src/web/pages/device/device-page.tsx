@@ -1,5 +1,6 @@
 import { low_percent } from "../../../domain/kinds.ts";
 import { ExactMoment, Frame } from "../parts/page-frame.tsx";
+import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import {
   clockText,
@@ -29,6 +30,7 @@ export function DevicePage(data: DeviceData & FrameData) {
         <Sentence {...data} />
         {shown === null ? null : (
           <>
+            <Patterns />
             <SpanControl {...data} />
             {measuresOf(shown.series).map((name) => (
               <RasterFigure key={name} {...data} device={data.name} name={name} />
@@ -36,6 +38,9 @@ export function DevicePage(data: DeviceData & FrameData) {
             {[...data.curves, ...data.walking].map((curve) => (
               <CurveFigure key={curve.title} {...data} curve={curve} />
             ))}
+            {measuresOf(shown.series).length + data.curves.length + data.walking.length === 0 ? null : (
+              <Legend spans={data.uncovered} night={measuresOf(shown.series).length > 0} />
+            )}
             {data.doses === null ? null : <DoseGrid {...data} title="Doses" doses={data.doses} />}
             {day === null ? null : <DayOpened {...data} day={day} />}
             <Newest {...data} />
@@ -223,7 +228,8 @@ function SpanWords(data: DeviceData & FrameData) {
   return (
     <p>
       {first}
-      {last === first ? null : ` to ${last}`}, time of {zone.replaceAll("_", " ")}.
+      {last === first ? null : ` to ${last}`},{" "}
+      {zone === "UTC" ? "in UTC" : `in the time of ${zone.split("/").at(-1)?.replaceAll("_", " ")}`}.
       {hours === null ? null : ` Of each day hours ${hours[0]} to ${hours[1]}.`}
       {data.form === "spiral" && span.edges_ms.length - 1 > spiralDays_max
         ? ` Of these the spiral shows ${spiralDays_max} days at a time.`

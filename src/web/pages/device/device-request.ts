@@ -122,13 +122,18 @@ export const days_max = 400;
 
 /**
  * The span that an address asks for: `span=8w`, or `from=2026-10-01&until=2026-11-01`, the day after the last; either may have a time, `2026-10-01T06:30`. Of one of
- * these the other follows by the usual span.
+ * these the other follows by the usual span. Where the first reading is later than a named span begins, it begins with the day of that, a week before its end at the latest.
  *
  * @throws HttpError where it names no days, or more than `days_max`
  */
 export function readSpan(
   query: URLSearchParams,
-  { zone, now_ms, usual }: { zone: string; now_ms: number; usual: DaySpanName },
+  {
+    zone,
+    now_ms,
+    usual,
+    first_ms = 0,
+  }: { zone: string; now_ms: number; usual: DaySpanName; first_ms?: number | undefined },
 ): CalendarSpan {
   const named = query.get("span");
   if (named !== null && !isSpan(named)) throw malformed("span", `one of ${Object.keys(lengths).join(", ")}`);
@@ -137,8 +142,11 @@ export function readSpan(
   const length = lengths[name];
   const given = { from: momentIn(query, "from", zone), until: momentIn(query, "until", zone) };
   const until = given.until ?? (given.from === undefined ? tomorrow : daysAfter(given.from, length));
-  const from = given.from ?? daysAfter(until, -length);
   const isNamed = given.from === undefined && given.until === undefined;
+  const named_from = daysAfter(until, -length);
+  const first =
+    [localDate(zone, first_ms), daysAfter(until, -Math.min(length, lengths["1w"]))].sort()[0] ?? "";
+  const from = given.from ?? (isNamed && first > named_from ? first : named_from);
   const from_ms = startOf_ms(zone, from) ?? 0;
   const to_ms = startOf_ms(zone, until) ?? 0;
   const days = from_ms < to_ms && to_ms - from_ms <= span_ms_max ? localDays(zone, { from_ms, to_ms }) : [];

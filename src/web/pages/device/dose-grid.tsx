@@ -9,7 +9,7 @@ export function DoseGrid({ doses, title = "Doses", id = "doses", ...data }: Dose
   const count = (status: DoseStatus) => all.filter((dose) => dose.status === status).length;
   const counted = (Object.keys(marks) as DoseStatus[])
     .filter((status) => count(status) > 0)
-    .map((status) => `${count(status)} ${marks[status].word}`);
+    .map((status) => `${marks[status].mark} ${count(status)} ${marks[status].word}`);
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
@@ -71,8 +71,8 @@ function Cell({ dose, times }: { dose: Dose | null; times: Times }) {
   const at = dose.at_ms === undefined ? "" : clockText(dose.at_ms, times);
   return (
     <td class={`dose ${dose.status}`} data-date={dose.date} data-status={dose.status} title={dose.reason}>
-      <span aria-hidden="true">{mark}</span> {at === "" ? word : at}
-      {at === "" || dose.status === "taken" ? null : ` ${word}`}
+      <span aria-hidden="true">{mark}</span> {at}
+      {dose.status === "taken" ? null : <span class="word"> {word}</span>}
     </td>
   );
 }

@@ -1,9 +1,8 @@
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import { day_ms, type TimeSpan } from "../../../base/time.ts";
+import { day_ms, hour_ms, type TimeSpan } from "../../../base/time.ts";
 import { deviceHref } from "../parts/page-frame.tsx";
 import { type Drawing, type DrawnDay, type PlotForm, PlotsContext } from "../parts/plots-and-tones.ts";
 import { NumberCells, Table } from "../parts/table.tsx";
-import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { dateText, durationText, numberText } from "../time-text.ts";
 import type { Curve } from "./curve-data.ts";
@@ -13,7 +12,7 @@ import type { DeviceData } from "./device-data.ts";
 /** A measure day by hour: drawn where there is a browser, and told in words and as a table everywhere. */
 export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; device: string }) {
   const { name, ...data } = of;
-  const { span, health, uncovered, locale, zone, now_ms, device, form } = data;
+  const { span, health, locale, zone, now_ms, device, form } = data;
   const measure = measures[name];
   const plots = useContext(PlotsContext);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -46,7 +45,6 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
   const summary = `${shown}${summaryOf(days, { measure, locale })}`;
   return (
     <figure class="plot">
-      <Patterns />
       <figcaption>
         {measure.title}
         {form === "spiral" ? ", each turn a day: midnight on top, the newest outermost" : null}.{" "}
@@ -77,7 +75,6 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
           ))}
         </ul>
       )}
-      <Legend spans={uncovered} night />
       <div class="as-table">
         {Array.isArray(days) ? (
           <details>
@@ -147,13 +144,20 @@ function summaryOf(
   const uncovered_ms = days.reduce((sum, day) => sum + day.uncovered_ms, 0);
   const parts = measure.levels.flatMap((level, at) => {
     const lasted_ms = days.reduce((sum, day) => sum + (day.lasted_ms[at] ?? 0), 0);
-    return lasted_ms === 0 ? [] : [`${level} for ${durationText(lasted_ms)}`];
+    return lasted_ms === 0 ? [] : [`${level} for ${hoursText(lasted_ms, locale)}`];
   });
   const told = [
     `${numberText(readings, locale)} readings in ${days.length} ${days.length === 1 ? "day" : "days"}`,
     ...parts,
   ].join(", ");
-  return uncovered_ms === 0 ? `${told}.` : `${told}; not known for ${durationText(uncovered_ms)}.`;
+  return uncovered_ms === 0 ? `${told}.` : `${told}; not known for ${hoursText(uncovered_ms, locale)}.`;
+}
+
+/** A sum of many stretches of time, which would read as one of them if it were told in days: `52 hours`. */
+function hoursText(sum_ms: number, locale: string): string {
+  const hours = Math.round(sum_ms / hour_ms);
+  if (hours < 2) return durationText(sum_ms);
+  return `${numberText(hours, locale)} hours`;
 }
 
 /** A stretch of time as addresses have it: in days, and to the minute where it is short. */
@@ -199,7 +203,6 @@ export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve
   const summary = curveSummary(curve, locale);
   return (
     <figure class="plot">
-      <Patterns />
       <figcaption>
         {title}. <span role="status">{words === "" ? summary : words}</span>
       </figcaption>
@@ -212,7 +215,6 @@ export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve
         aria-roledescription="plot"
         aria-label={`${title}: ${summary} Arrows move from value to value, plus and minus zoom in and out, Shift with arrows moves on, 0 shows all.`}
       />
-      <Legend spans={uncovered} />
       <details>
         <summary>The same as a table</summary>
         <Table

@@ -88,10 +88,10 @@ const doseWords = {
 } as const;
 
 /** Charge, and how long it lasts where that is known. */
-export function batteryText({ percent, millivolts, left_ms }: Battery, { locale }: Times): string {
+export function batteryText({ percent, millivolts, low, left_ms }: Battery, { locale }: Times): string {
   const charge =
     percent === null
-      ? `${numberText((millivolts ?? 0) / 1_000, locale, 2)} V`
+      ? `${low ? "low" : "good"} (${numberText((millivolts ?? 0) / 1_000, locale, 2)} V)`
       : `${numberText(percent, locale)} %`;
   return left_ms === null ? charge : `${charge}, about ${durationText(left_ms)}`;
 }
