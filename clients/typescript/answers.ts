@@ -16,14 +16,16 @@ export interface Coverage {
   start: number;
   /** end of the interval, not included; where it lies in the same second, its start */
   stop: number;
-  /** covered: its driver was listening and the device alive: no event means that nothing happened; silent: the device was not heard for too long: it may be out of range, or its battery empty; not_listening: the gateway or the driver was down; paused: the home had asked that nothing is recorded: nothing of that time is kept; gap: the device or driver knows that something is missing, or that there was nothing to record */
+  /** covered: its driver was listening and the device alive: no event means that nothing happened; silent: the device was not heard for too long: it may be out of range, or its battery empty; not_listening: the gateway or the driver was down; paused: nobody had consented to a recording, or the home had asked for a pause: nothing of that time is kept; gap: the device or driver knows that something is missing, or that there was nothing to record */
   state: "covered" | "silent" | "not_listening" | "paused" | "gap";
-  /** null where it was covered; device_silent: silent for more than one and a half times its heartbeat; gateway_down: the gateway was not running; driver_down: the driver did not hear its hardware; recording_paused: recording was paused; overwritten: events were overwritten on the device before they were fetched; missed_broadcasts: the device counted events whose broadcasts were not heard; missed_window: the device did not answer while its radio was said to be on; not_worn: the device was not worn */
+  /** null where it was covered; device_silent: silent for more than one and a half times its heartbeat; gateway_down: the gateway was not running; driver_down: the driver did not hear its hardware; recording_paused: recording was paused; consent_withdrawn: the consent to record was withdrawn; enrollment_ended: the enrollment in the project had ended; overwritten: events were overwritten on the device before they were fetched; missed_broadcasts: the device counted events whose broadcasts were not heard; missed_window: the device did not answer while its radio was said to be on; not_worn: the device was not worn */
   reason:
     | "device_silent"
     | "gateway_down"
     | "driver_down"
     | "recording_paused"
+    | "consent_withdrawn"
+    | "enrollment_ended"
     | "overwritten"
     | "missed_broadcasts"
     | "missed_window"

@@ -61,6 +61,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     () => import("./backup.ts"),
   ),
   pause: command("record nothing of a home for a time, or until resumed", () => import("./pause.ts")),
+  withdraw: command(
+    "record nothing more of a home or participant: consent was withdrawn",
+    () => import("./withdraw.ts"),
+  ),
   resume: command("record again after a pause", () => import("./resume.ts")),
   erase: command("erase the data of a home or of a participant for ever", () => import("./erase.ts")),
   restore: command(

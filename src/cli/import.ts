@@ -9,12 +9,14 @@ import { type ImportProgress, importFiles } from "../import/file-import.ts";
 import { emptyStore, type ImportStore } from "../import/import-ledger.ts";
 import { faultText, ImportRefused } from "../import/record-files.ts";
 import type { Imported, RecordChanges } from "../store/inventory/record-store.ts";
+import { type PauseRequest, pauseOpen_ms } from "../store/pause.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { addHelp, type CommandContext } from "./command.ts";
+import { scopeText } from "./pause.ts";
 import { drawBar } from "./progress.ts";
 import { addFillingOptions, type StoreOptions, storePlace } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
-import { printTable, type TableColumns } from "./terminal-text.ts";
+import { momentText, printTable, type TableColumns } from "./terminal-text.ts";
 import { mayMake, withStore } from "./with-store.ts";
 
 /** `lintel import`: takes the programme's records into a store. */
@@ -50,9 +52,16 @@ async function importRecords(
   const dryRun = options.dryRun === true;
   await requireNames(files);
   try {
-    const imported = await intoStore(files, dryRun, options, context);
-    if (options.json) terminal.printJson({ dry_run: dryRun, changes: imported.changes });
+    const { imported, ends } = await intoStore(files, dryRun, options, context);
+    if (options.json)
+      terminal.printJson({ dry_run: dryRun, changes: imported.changes, recording_ends: ends.map(endOf) });
     else sayChanges(imported, dryRun, terminal);
+    for (const end of ends.slice(0, ends_shown_max))
+      terminal.say(terminal.errorColours.yellow(`! ${endText(end, context.clock.now().unix_ms)}`));
+    if (ends.length > ends_shown_max)
+      terminal.say(
+        terminal.errorColours.yellow(`! and ${ends.length - ends_shown_max} more: --json has all`),
+      );
   } catch (thrown) {
     if (!(thrown instanceof ImportRefused)) throw thrown;
     sayFaults(thrown, terminal);
@@ -78,7 +87,7 @@ async function intoStore(
   dryRun: boolean,
   options: StoreOptions,
   context: CommandContext,
-): Promise<Imported> {
+): Promise<{ readonly imported: Imported; readonly ends: readonly PauseRequest[] }> {
   const take = async (store: ImportStore, dry: boolean) => {
     try {
       return await importFiles({ files, store, dryRun: dry, onProgress: progressBar(context) });
@@ -91,12 +100,35 @@ async function intoStore(
   if ("directory" in place && !existsSync(databasePath(place.directory))) {
     // A store is made only for files that are known to be right.
     const imported = await take(emptyStore, true);
-    if (dryRun) return imported;
+    if (dryRun) return { imported, ends: [] };
   }
-  const imported = await withStore(options, context, (store) => take(store, dryRun), { create });
+  const taken = await withStore(
+    options,
+    context,
+    async (store) => {
+      const imported = await take(store, dryRun);
+      const ends = dryRun ? [] : await store.followEnrollments(context.clock.now().unix_ms);
+      return { imported, ends };
+    },
+    { create },
+  );
   // A gateway that cannot be told finds out by itself, within seconds.
   if ("directory" in place) await new ControlClient(place.directory).admissionsChanged().catch(() => {});
-  return imported;
+  return taken;
+}
+
+/** An end of a recording as `--json` prints it; `home` is null at a gateway, `until_ms` while no further enrollment follows. */
+function endOf({ home, from_ms, before_ms, kind, address, itemid }: PauseRequest) {
+  const until_ms = before_ms === pauseOpen_ms ? null : before_ms;
+  return { home: home === 0 ? null : home, from_ms, until_ms, kind, address, itemid };
+}
+
+function endText(end: PauseRequest, now_ms: number): string {
+  const { from_ms, before_ms } = end;
+  const again = before_ms === pauseOpen_ms ? "" : `, and begins again at ${momentText(before_ms)}`;
+  if (from_ms > now_ms)
+    return `Recording of ${scopeText(end)} ends at ${momentText(from_ms)} with the enrollment${again}.`;
+  return `Recording of ${scopeText(end)} has ended now: its enrollment is over${again}. If the date is wrong, correct it and import it again.`;
 }
 
 /** A bar at the foot of a terminal, for files that take a moment. */
@@ -150,5 +182,6 @@ function sayFaults({ count, faults }: ImportRefused, terminal: Terminal): void {
 
 const exit_faults = 2;
 const faults_shown_max = 100;
+const ends_shown_max = 20;
 const progress_bytes_min = 4_000_000;
 const redraw_ms = 100;

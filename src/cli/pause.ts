@@ -1,9 +1,10 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Clock, clockQuality } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import { GuardedClock } from "../base/guarded-clock.ts";
 import { day_ms, hour_ms } from "../base/time.ts";
-import { type Pause, pauseOpen_ms, pausesNotOver } from "../store/pause.ts";
+import { type Kind, kindNames, kinds } from "../domain/kinds.ts";
+import { type Pause, type PausedSpan, pauseOpen_ms, pausesNotOver } from "../store/pause.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
@@ -28,11 +29,19 @@ export function define(command: Command, context: CommandContext): void {
   });
   addPauseOptions(command)
     .option("--for <duration>", "how long: 30m, 2h or 3d; else until lintel resume", duration_ms)
-    .action((options: PauseOptions & { for?: number }) => pause(options, context));
+    .addOption(new Option("--kind <kind>", "only devices of this kind").choices([...kindNames]))
+    .action((options: NewPauseOptions) => pause(options, context));
+}
+
+interface NewPauseOptions extends PauseOptions {
+  readonly for?: number;
+  readonly kind?: Kind;
 }
 
 export interface PauseOptions extends StoreOptions {
   readonly home?: number;
+  /** Names the homes where a command has it. */
+  readonly subject?: number;
 }
 
 /** Gives a command the options that name a store and a home, and `--json`. */
@@ -42,18 +51,19 @@ export function addPauseOptions(command: Command): Command {
     .option("--json", "print the pause as JSON");
 }
 
-async function pause(options: PauseOptions & { for?: number }, context: CommandContext): Promise<void> {
+async function pause(options: NewPauseOptions, context: CommandContext): Promise<void> {
   await withPausable(options, context, async ({ store, home, clock }) => {
-    const { unix_ms, quality } = clock.now();
-    const isKnown = quality === clockQuality.synchronised;
+    const { unix_ms } = clock.now();
+    const { kind } = options;
     if (options.for !== undefined) requireKnown(clock);
-    const [under_way] = pausesNotOver(await store.pauses(), home, unix_ms);
+    const all = pausesNotOver(await store.pauses(), home, unix_ms);
+    const under_way = all.find((one) => one.why === undefined && one.kind === kind);
     const asked = under_way ?? {
       id: crypto.getRandomValues(new Uint8Array(16)).toHex(),
       at_ms: unix_ms,
-      // While nobody knows the time, all since it was last known is of the pause.
-      from_ms: isKnown ? unix_ms : Math.min(unix_ms, await lastKnown_ms(store)),
+      from_ms: await beginning_ms(store, clock),
       before_ms: options.for === undefined ? pauseOpen_ms : unix_ms + options.for,
+      ...(kind === undefined ? {} : { kind }),
     };
     const before_ms =
       options.for === undefined ? asked.before_ms : Math.min(asked.before_ms, unix_ms + options.for);
@@ -65,17 +75,48 @@ async function pause(options: PauseOptions & { for?: number }, context: CommandC
 function say(
   { from_ms, before_ms }: Pick<Pause, "from_ms" | "before_ms">,
   isKnown: boolean,
-  { json, home }: PauseOptions,
+  { json, home, kind }: NewPauseOptions,
   { terminal }: CommandContext,
 ): void {
   const until_ms = before_ms === pauseOpen_ms ? null : before_ms;
   if (json) {
-    terminal.printJson({ home: home ?? null, from_ms, until_ms });
+    terminal.printJson({ home: home ?? null, ...(kind === undefined ? {} : { kind }), from_ms, until_ms });
     return;
   }
   const until = until_ms === null ? "until lintel resume" : `until ${momentText(until_ms)}`;
   const since = isKnown ? `, as it has been since ${momentText(from_ms)}` : "";
-  terminal.print(`Recording${home === undefined ? "" : ` of home ${home}`} is paused ${until}${since}.`);
+  const of = kind === undefined ? "" : ` of the ${kinds[kind].title.toLowerCase()}`;
+  terminal.print(`Recording${of}${home === undefined ? "" : ` of home ${home}`} is paused ${until}${since}.`);
+}
+
+/** `this home`, `the watch 11:22 of home 12`. */
+export function scopeText({
+  home,
+  kind,
+  address,
+  itemid,
+}: Omit<PausedSpan, "id"> & { home: number }): string {
+  const whose = home === 0 ? "this home" : `home ${home}`;
+  if (kind === undefined) return whose;
+  const device = address ?? itemid;
+  return device === undefined
+    ? `the ${kinds[kind].title.toLowerCase()} of ${whose}`
+    : `the ${kinds[kind].singular} ${device} of ${whose}`;
+}
+
+/** The words of `lintel status` for a pause that is not over. */
+export function pauseText(pause: Pause, now_ms: number): string {
+  const { kind, why, from_ms, before_ms } = pause;
+  const what = kind === undefined ? "Recording" : `Recording of ${scopeText(pause)}`;
+  const since = from_ms <= now_ms ? `since ${momentText(from_ms)}` : `from ${momentText(from_ms)} on`;
+  const isOpen = before_ms === pauseOpen_ms;
+  const until = isOpen ? "" : `, until ${momentText(before_ms)}`;
+  if (why !== undefined) {
+    const reason = why === "consent_withdrawn" ? "consent was withdrawn" : "the enrollment ends then";
+    return `${what} is stopped ${since}${until}: ${reason}. Nothing of this time is kept.`;
+  }
+  const end = isOpen ? ", until lintel resume" : until;
+  return `${what} is paused ${since}${end}: nothing of this time is kept.`;
 }
 
 /** A store whose recording may be paused, the home in it as the store has it, and the clock that tells of it. */
@@ -95,7 +136,7 @@ export function withPausable<Result>(
     const atGateway = directory !== undefined && storedRole(directory) === "gateway";
     if (atGateway && options.home !== undefined)
       throw new OperatorError("a gateway has one home, and --home names one", "leave --home out");
-    if (!atGateway && options.home === undefined)
+    if (!atGateway && options.home === undefined && options.subject === undefined)
       throw new OperatorError("central has many homes, and the command names none", "give --home NUMBER");
     const clock =
       directory === undefined ? context.clock : new GuardedClock({ clock: context.clock, directory });
@@ -111,6 +152,12 @@ export function requireKnown(clock: Clock): void {
     `${what.replace(/\.$/, "")}, so that nobody knows when the pause would end`,
     remedy ?? "run lintel pause without --for, or wait until a time service has set the clock",
   );
+}
+
+/** The beginning of a pause that begins now: while nobody knows the time, since it was last known, unix milliseconds. */
+export async function beginning_ms(store: Pick<Store, "overview">, clock: Clock): Promise<number> {
+  const { unix_ms, quality } = clock.now();
+  return quality === clockQuality.synchronised ? unix_ms : Math.min(unix_ms, await lastKnown_ms(store));
 }
 
 /** When any device was last heard at a time that was known, unix milliseconds. */

@@ -6,13 +6,14 @@ import type { OpenJoining } from "../domain/joining-state.ts";
 import { ControlClient } from "../gateway/control-client.ts";
 import type { GatewayStatus } from "../gateway/gateway-status.ts";
 import type { UploadState } from "../store/gateway/upload-store.ts";
-import { pauseOpen_ms, pausesNotOver } from "../store/pause.ts";
+import { pausesNotOver } from "../store/pause.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import { ownCertificateIn } from "../web/server/self-signed.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { printConflicts } from "./items/item-admission.ts";
 import { itemName, newest_ms, readingsOf, subtypeOf } from "./items.ts";
+import { pauseText } from "./pause.ts";
 import { machineRemedies, machineText, uploadStatus } from "./state-text.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
@@ -65,16 +66,8 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   } else printGateway(running, terminal);
   if (disk_read_only)
     terminal.print(terminal.colours.red(`✗ ${directory} ${readOnlyDisk.what}: ${readOnlyDisk.remedy}`));
-  const [pause] = pauses;
-  if (pause !== undefined) {
-    const until =
-      pause.before_ms === pauseOpen_ms ? "until lintel resume" : `until ${momentText(pause.before_ms)}`;
-    terminal.print(
-      terminal.colours.yellow(
-        `Recording is paused since ${momentText(pause.from_ms)}, ${until}: nothing of this time is kept.`,
-      ),
-    );
-  }
+  for (const pause of pauses.slice(0, pauses_shown_max))
+    terminal.print(terminal.colours.yellow(pauseText(pause, now_ms)));
   printMachine(machine, now_ms, terminal);
   const doubt = running === undefined ? new GuardedClock({ clock, directory }).doubt() : running.clock_doubt;
   if (doubt !== undefined) terminal.print(terminal.colours.red(`✗ ${doubt.what} ${doubt.remedy}`));
@@ -258,3 +251,5 @@ function columnsAt(now_ms: number): TableColumns<ItemOverview> {
       gaps === 0 ? undefined : `${gaps}${lost === 0 ? "" : ` (${lost} events lost)`}`,
   };
 }
+
+const pauses_shown_max = 5;

@@ -8,7 +8,8 @@ const coverageStates = {
   covered: "its driver was listening and the device alive: no event means that nothing happened",
   silent: "the device was not heard for too long: it may be out of range, or its battery empty",
   not_listening: "the gateway or the driver was down",
-  paused: "the home had asked that nothing is recorded: nothing of that time is kept",
+  paused:
+    "nobody had consented to a recording, or the home had asked for a pause: nothing of that time is kept",
   gap: "the device or driver knows that something is missing, or that there was nothing to record",
 } as const;
 
@@ -18,6 +19,8 @@ export const coverageReasons = {
   gateway_down: "the gateway was not running",
   driver_down: "the driver did not hear its hardware",
   recording_paused: "recording was paused",
+  consent_withdrawn: "the consent to record was withdrawn",
+  enrollment_ended: "the enrollment in the project had ended",
   ...gapReasons,
 } as const;
 

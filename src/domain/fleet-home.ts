@@ -45,6 +45,8 @@ export interface FleetHome {
   readonly differing_days: number | null;
   /** The error of the last failed upload, or the reason why central cannot read the gateway now. */
   readonly failure: string | null;
+  /** From when on the enrollments or the consent of the home let it record nothing any more; null where no end is known. */
+  readonly recording_ends_ms: number | null;
   readonly items: number;
   readonly silent: readonly {
     readonly typename: string;
@@ -160,6 +162,7 @@ export const fleetNeeds = {
   clock_wrong: { alerttypeid: 90_005, ...rule("Clock wrong", "normal", "field") },
   clock_doubted: { alerttypeid: 90_020, ...rule("Time uncertain", "digest", "field") },
   minutes_missing: { alerttypeid: 90_021, ...rule("Minutes of a day missing", "normal", "field") },
+  recording_ends: { alerttypeid: 90_022, ...rule("Recording ends", "digest", "data", { over_h: 1 }) },
   item_silent: { alerttypeid: 90_006, ...rule("Item silent", "normal", "field", { after_h: 12 }) },
   identity_conflict: {
     alerttypeid: 90_014,

@@ -88,6 +88,7 @@ export function isOfDevice(
 ) {
   if (kind === null) return true;
   if (kind !== of.kind) return false;
+  if (address === null && itemid === null) return true;
   return (
     (address !== null && address === normalAddress(of.address)) || (itemid !== null && itemid === of.itemid)
   );

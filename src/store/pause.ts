@@ -1,7 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, number, time_ms } from "./exchange.ts";
+import { closed, Kind, number, time_ms } from "./exchange.ts";
 
-/** A time in which nothing of a home is recorded, as stores hand it to each other. */
+/** Why nothing is recorded where nobody has just asked for a pause. */
+export const PauseReason = Type.Union([Type.Literal("consent_withdrawn"), Type.Literal("enrollment_ended")]);
+export type PauseReason = Static<typeof PauseReason>;
+
+/** A time in which nothing is recorded of a home, of the devices of a kind, or of a device (`address` or `itemid`), as stores hand it to each other. */
 export const PausedSpan = Type.Object(
   {
     /** 32 hex digits. */
@@ -11,6 +15,11 @@ export const PausedSpan = Type.Object(
     /** Unix milliseconds, the end not included. The end is `pauseOpen_ms` as long as nobody has resumed; it never moves up. */
     from_ms: number,
     before_ms: number,
+    /** Absent: somebody asked for a pause. Such a one ends with `lintel resume`, others with `--again` alone. */
+    why: Type.Optional(PauseReason),
+    kind: Type.Optional(Kind),
+    address: Type.Optional(Type.String({ maxLength: 1_000 })),
+    itemid: Type.Optional(number),
   },
   closed,
 );
@@ -37,9 +46,15 @@ export interface PauseRequest extends PausedSpan {
   readonly own: 0 | 1;
 }
 
+/** A withdrawal of the consent, of a home or of a participant; `devices`: only what the devices that he alone holds record is meant. */
+export type Withdrawal = { readonly from_ms: number; readonly at_ms: number } & (
+  | { readonly home: number }
+  | { readonly subject: number; readonly devices: boolean }
+);
+
 /** The part of a pause that other stores are told. */
-export function pausedSpanOf({ id, at_ms, from_ms, before_ms }: Pause): PausedSpan {
-  return { id, at_ms, from_ms, before_ms };
+export function pausedSpanOf({ home: _, own: __, refused: ___, ...span }: Pause): PausedSpan {
+  return span;
 }
 
 /** Pauses that another store has told, as a gateway takes them over. */
@@ -54,9 +69,18 @@ export function pausesNotOver(pauses: readonly Pause[], home: number, now_ms: nu
     .sort((one, other) => other.before_ms - one.before_ms);
 }
 
-/** Whether one of some pauses of a home is under way. */
+/** Pauses of all devices of a home that were not asked for and are not over, with the one that begins first last. */
+export function pausesForGood(pauses: readonly Pause[], now_ms: number): Pause[] {
+  return pauses
+    .filter(({ kind, why, before_ms }) => kind === undefined && why !== undefined && now_ms < before_ms)
+    .sort((one, other) => other.from_ms - one.from_ms);
+}
+
+/** Whether a pause of all devices of a home is under way. */
 export function isPaused(pauses: readonly PausedSpan[], now_ms: number): boolean {
-  return pauses.some(({ from_ms, before_ms }) => from_ms <= now_ms && now_ms < before_ms);
+  return pauses.some(
+    ({ kind, from_ms, before_ms }) => kind === undefined && from_ms <= now_ms && now_ms < before_ms,
+  );
 }
 
 /** Stands for the `place` of an erased span where times of which nothing is kept are one list. */
@@ -72,4 +96,13 @@ export interface Pauses {
    * bytes from the files of a database of its own. Answers how many readings those were.
    */
   takePauses(pauses: readonly PauseRequest[]): Promise<number>;
+
+  /** Begins a pause for good; answers what is stopped by it, or was before. Undefined where nobody knows the participant. */
+  withdraw(withdrawal: Withdrawal): Promise<readonly PauseRequest[] | undefined>;
+
+  /**
+   * Begins and ends pauses as the enrollments of homes say, from `now_ms` on; to be called when these have changed. Answers those that are new. A store without
+   * enrollments of a home lets it record.
+   */
+  followEnrollments(now_ms: number): Promise<readonly PauseRequest[]>;
 }

@@ -80,6 +80,8 @@ export function storeOn(parts: StoreParts): Store {
     takeErasures: (spans) => writer.write("takeErasures", spans),
     pauses: read(allPauses),
     takePauses: (pauses) => writer.write("takePauses", pauses),
+    withdraw: (withdrawal) => writer.write("withdraw", withdrawal),
+    followEnrollments: (now_ms) => writer.write("followEnrollments", now_ms),
     overview: snapshot(function* () {
       return { epoch, ...(yield* database.facts()), items: yield* itemOverviews(homes) };
     }),

@@ -7,11 +7,12 @@ import { setQuotas } from "./central/sources.ts";
 import type { Work } from "./database.ts";
 import type { TakenSpan } from "./erasure.ts";
 import type { DayReadings } from "./gateway/upload-store.ts";
+import { followEnrollments, withdraw } from "./inventory/consent.ts";
 import { erase, takeErasures } from "./inventory/erasing.ts";
 import type { Homes } from "./inventory/homes.ts";
 import { takePauses } from "./inventory/pausing.ts";
 import { replaceAlerts } from "./inventory/records.ts";
-import type { PauseRequest } from "./pause.ts";
+import type { PauseRequest, Withdrawal } from "./pause.ts";
 import type { ErasureRequest } from "./store.ts";
 import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
 
@@ -38,6 +39,12 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     },
     *takePauses(pauses: readonly PauseRequest[]) {
       return yield* takePauses(here === undefined ? homes : yield* here(), pauses);
+    },
+    *withdraw(withdrawal: Withdrawal) {
+      return yield* withdraw(here === undefined ? homes : yield* here(), withdrawal);
+    },
+    *followEnrollments(now_ms: number) {
+      return yield* followEnrollments(here === undefined ? homes : yield* here(), now_ms);
     },
     receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),
     repairDay: (request: DayReadings, batch: Batch, sender: Sender) =>

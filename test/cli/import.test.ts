@@ -81,6 +81,7 @@ test("it says what it added, updated and left, as a table and as JSON; a dry run
   expect(JSON.parse(again.out)).toEqual({
     dry_run: false,
     changes: { items: { added: 1, updated: 1, unchanged: 2, adopted: 0 } },
+    recording_ends: [],
   });
 });
 

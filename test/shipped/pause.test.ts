@@ -78,4 +78,44 @@ test("a home that is paused at central is paused at its box with the next upload
   expect(await made.upload(12, "verify")).toMatchObject({ differing_days: 0 });
 });
 
+test("a home whose consent is withdrawn, or whose enrollment ends, records nothing from then on, at its box too, until consent is given again", async () => {
+  const made = new MarkedHomes();
+  ending.push(made);
+  await made.start();
+  const boxStatus = (home: number) => made.run("status", "--json", "--data", made.data(home));
+  // The box of home 13 learns of the end before it comes, and has no line to central when it does.
+  const ends_s = Math.floor(Date.now() / 1000) + 3_600;
+  const enrolled = { subjectid: 7, projectid: 1, homeid: 13, start: 1, stop: ends_s };
+  await made.import({
+    homes: [{ homeid: 13 }],
+    subjects: [{ subjectid: 7 }],
+    projects: [{ projectid: 1 }],
+    project_enrollments: [enrolled],
+  });
+  for (const home of [12, 13]) {
+    await made.live(home, `EARLY${home}`, 5);
+    await made.upload(home);
+  }
+  expect((await boxStatus(13)).pauses).toMatchObject([{ why: "enrollment_ended", from_ms: ends_s * 1000 }]);
+  await made.live(13, "LATE13", 20, day_minutes + 70);
+  expect(marksIn(made.bytesIn("box-13"), "EARLY13", "LATE13")).toMatchObject({ LATE13: 0 });
+  const { stopped } = await made.run("withdraw", "--home", "12", "--json", ...made.store);
+  expect(stopped).toMatchObject([{ home: 12 }]);
+  await made.live(12, "LATE12", 20, day_minutes + 1);
+  await made.upload(12);
+  for (const bytes of [made.bytesIn("box-12"), made.bytesIn("central"), await made.served()])
+    expect(marksIn(bytes, "LATE12", "LATE13")).toEqual({ LATE12: 0, LATE13: 0 });
+  expect(marksIn(made.bytesIn("central"), "EARLY12").EARLY12).toBeGreaterThan(0);
+  // Neither a plain resume nor the box ends it.
+  const said = async (...words: string[]) => (await made.site.lintel("resume", ...words)).said;
+  expect(await said("--home", "12", ...made.store)).toContain("consent was withdrawn: lintel resume --again");
+  expect(await said("--again", "--data", made.data(12))).toContain("stopped at central");
+  expect(await made.run("resume", "--home", "12", "--again", "--json", ...made.store)).toMatchObject({
+    resumed: true,
+  });
+  await made.upload(12);
+  expect((await boxStatus(12)).pauses).toEqual([]);
+  expect(await made.upload(12, "verify")).toMatchObject({ differing_days: 0 });
+});
+
 const day_minutes = 1_440;

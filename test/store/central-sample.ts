@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import type { Item } from "../../src/domain/records/item.ts";
+import type { RecordType } from "../../src/domain/records/record-table.ts";
 import type { SeriesName, Value } from "../../src/domain/series.ts";
 import type { BatchDevice } from "../../src/store/batch.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
@@ -74,4 +75,19 @@ export async function stay(
 export async function take(store: CentralStore, ...given: readonly Item[]): Promise<void> {
   const records: ImportedRecord[] = given.map((record) => ({ type: "items", record }));
   expect((await store.importRecords([records])).clashes).toEqual([]);
+}
+
+export async function imported(store: CentralStore, type: RecordType, ...records: object[]): Promise<void> {
+  const given = records.map((record) => ({ type, record: record as Record<string, unknown> }));
+  expect((await store.importRecords([given])).clashes).toEqual([]);
+}
+
+/** The events of all items of a home, by item name. */
+export async function ofHome(store: CentralStore, home: number): Promise<Record<string, unknown[]>> {
+  const items = await store.itemsIn(home);
+  return Object.fromEntries(
+    await Promise.all(
+      items.map(async ({ itemname }) => [itemname, await eventsOf(store, await keyOf(store, itemname))]),
+    ),
+  );
 }

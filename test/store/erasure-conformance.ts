@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { day_ms } from "../../src/base/time.ts";
-import type { RecordType } from "../../src/domain/records/record-table.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ErasureTarget } from "../../src/store/erasure.ts";
 import { givenNamesBytes, givenNamesFile } from "../../src/store/inventory/given-names.ts";
 import { item, sensor, start_ms } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
-import { all, events, eventsOf, keyOf, numbers, stay, take } from "./central-sample.ts";
+import { all, events, eventsOf, imported, keyOf, numbers, ofHome, stay, take } from "./central-sample.ts";
 
 const start_s = start_ms / 1000;
 const id = "0123456789abcdef".repeat(2);
@@ -24,21 +23,6 @@ export function erasuresAgree(name: string, make: MakeStore): void {
 }
 
 const erase = (store: CentralStore, target: ErasureTarget) => store.erase({ target, id, at_ms });
-
-async function imported(store: CentralStore, type: RecordType, ...records: object[]): Promise<void> {
-  const given = records.map((record) => ({ type, record: record as Record<string, unknown> }));
-  expect((await store.importRecords([given])).clashes).toEqual([]);
-}
-
-/** The events of all items of a home, by item name. */
-async function ofHome(store: CentralStore, home: number): Promise<Record<string, unknown[]>> {
-  const items = await store.itemsIn(home);
-  return Object.fromEntries(
-    await Promise.all(
-      items.map(async ({ itemname }) => [itemname, await eventsOf(store, await keyOf(store, itemname))]),
-    ),
-  );
-}
 
 async function historyOf(store: CentralStore, home: number): Promise<number> {
   const found = await store.history({ home, from_ms: 0, readings_max: 100_000 });

@@ -406,6 +406,8 @@ coverage_reasons: Mapping[str, str] = {
     "gateway_down": "the gateway was not running",
     "driver_down": "the driver did not hear its hardware",
     "recording_paused": "recording was paused",
+    "consent_withdrawn": "the consent to record was withdrawn",
+    "enrollment_ended": "the enrollment in the project had ended",
     "overwritten": "events were overwritten on the device before they were fetched",
     "missed_broadcasts": "the device counted events whose broadcasts were not heard",
     "missed_window": "the device did not answer while its radio was said to be on",

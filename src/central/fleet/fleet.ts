@@ -6,6 +6,7 @@ import { itemStatus } from "../../domain/records/item.ts";
 import type { StoredRecord } from "../../domain/records/record-table.ts";
 import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/central/central-store.ts";
 import type { Erasure } from "../../store/erasure.ts";
+import { type Pause, pausesForGood } from "../../store/pause.ts";
 import type { ItemState, Token } from "../../store/store.ts";
 import type { GatewayReport } from "../../transfer/protocol.ts";
 import { needsOf } from "./needs-of-home.ts";
@@ -15,16 +16,21 @@ import { needsOf } from "./needs-of-home.ts";
  * items or people that are elsewhere.
  */
 export async function fleetOf(
-  store: Pick<CentralStore, "gateways" | "itemHealth" | "unplaced" | "erasures" | "recordsWith" | "tokens">,
+  store: Pick<
+    CentralStore,
+    "gateways" | "itemHealth" | "unplaced" | "erasures" | "pauses" | "recordsWith" | "tokens"
+  >,
   now_ms: number,
   of?: readonly number[],
 ): Promise<FleetHome[]> {
-  const [tokens, gateways, health, strays] = await Promise.all([
+  const [tokens, gateways, health, strays, pauses] = await Promise.all([
     store.tokens(),
     store.gateways(of),
     store.itemHealth(of),
     of === undefined ? store.unplaced() : [],
+    store.pauses(),
   ]);
+  const ends = endsOf(pauses, now_ms);
   const erased = of === undefined ? await erasedOf(store, gateways) : nothingErased;
   const byHome = Map.groupBy(health.doubtful, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);
@@ -34,16 +40,23 @@ export async function fleetOf(
       doubtful: byHome.get(gateway.home) ?? [],
       strays: straysByHome.get(gateway.home) ?? [],
       erased,
+      ends_ms: ends.get(gateway.home) ?? null,
     };
     return fleetHome(gateway, told, now_ms);
   });
   const unheard = waitedFor(tokens, now_ms, of);
   for (const { homeid } of heard) unheard.delete(homeid);
-  const nothing = { items: 0, doubtful: [], strays: [], erased: nothingErased };
+  const nothing = { items: 0, doubtful: [], strays: [], erased: nothingErased, ends_ms: null };
   const missing = [...unheard].map(([home, expected_since_ms]) =>
     fleetHome({ home, held_seq: 0, report: {}, rivals: [], expected_since_ms }, nothing, now_ms),
   );
   return [...heard, ...missing].sort((one, other) => one.homeid - other.homeid);
+}
+
+/** The time from which on nothing is recorded any more of homes whose consent or enrollments end. */
+function endsOf(pauses: readonly Pause[], now_ms: number): ReadonlyMap<number, number> {
+  const ending = pausesForGood(pauses, now_ms).map(({ home, from_ms }) => [home, from_ms] as const);
+  return new Map(ending);
 }
 
 /** Homes that have a token to upload with, or those of these homes, each with when it first got one, unix milliseconds. */
@@ -72,9 +85,14 @@ interface Heard {
   readonly doubtful: readonly ItemState[];
   readonly strays: readonly UnplacedReadings[];
   readonly erased: Erased;
+  readonly ends_ms: number | null;
 }
 
-function fleetHome(gateway: Expected, { items, doubtful, strays, erased }: Heard, now_ms: number): FleetHome {
+function fleetHome(
+  gateway: Expected,
+  { items, doubtful, strays, erased, ends_ms }: Heard,
+  now_ms: number,
+): FleetHome {
   const report = gateway.report as Partial<GatewayReport>;
   const { now_ms: theirs_ms, last_seq } = report;
   const { reported_ms } = gateway;
@@ -101,6 +119,7 @@ function fleetHome(gateway: Expected, { items, doubtful, strays, erased }: Heard
     deaf_minutes: report.deaf_minutes ?? null,
     differing_days: report.differing_days ?? null,
     failure: report.failure ?? null,
+    recording_ends_ms: ends_ms,
     items,
     silent: doubtful
       .filter(({ overdue }) => overdue)

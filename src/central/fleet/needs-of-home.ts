@@ -32,7 +32,12 @@ const findings: Readonly<Record<FleetNeedType, (home: LookedAt) => Finding>> = {
     now_ms - since_ms > unheard_max_ms &&
     `Home ${homeid} has a token since ${dayText(since_ms)}, and its gateway has never been heard. If no gateway is to come: lintel token list, and lintel token revoke ID`,
   upload_overdue: ({ homeid, expected_since_ms, last_upload_ms, last_report_ms, ...home }) => {
-    if (expected_since_ms !== null) return false;
+    // Nobody misses a box that has reported after its recording had ended.
+    if (
+      expected_since_ms !== null ||
+      (last_report_ms ?? 0) > (home.recording_ends_ms ?? Number.POSITIVE_INFINITY)
+    )
+      return false;
     const heard_ms = Math.max(last_upload_ms ?? 0, last_report_ms ?? 0);
     const due_ms =
       home.next_upload_ms === null ? heard_ms + upload_overdue_ms : home.next_upload_ms + upload_grace_ms;
@@ -78,6 +83,10 @@ const findings: Readonly<Record<FleetNeedType, (home: LookedAt) => Finding>> = {
   minutes_missing: ({ homeid, deaf_minutes }) =>
     (deaf_minutes ?? 0) >= deaf_minutes_min &&
     `The gateway of home ${homeid} did not listen all of the day before its last report: lintel status there says which driver`,
+  recording_ends: ({ homeid, recording_ends_ms: ends_ms, now_ms }) =>
+    ends_ms !== null &&
+    Math.abs(now_ms - ends_ms) < recording_ends_told_ms &&
+    `Recording of home ${homeid} ends on ${dayText(ends_ms)}, because its enrollment does or consent was withdrawn`,
   item_silent: ({ silent }) =>
     silent.map(({ itemname, heard_ms }) => ({
       item: itemname,
@@ -135,4 +144,6 @@ const memory_share_max = 0.27;
 const deaf_minutes_min = 30;
 /** Joining closes by itself within minutes; a visit may open it again and again. */
 const joining_open_max_ms = hour_ms;
+/** Before and after. */
+const recording_ends_told_ms = 14 * day_ms;
 const went_back_told_ms = 7 * day_ms;

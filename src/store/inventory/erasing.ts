@@ -1,6 +1,14 @@
 import type { Item } from "../../domain/records/item.ts";
 import { arrays, change, hold, objects, put, rowsOf, rowsOfAll, type Work } from "../database.ts";
-import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "../erasure.ts";
+import {
+  type ErasedSpan,
+  type Erasure,
+  type ErasurePlan,
+  type ErasureTarget,
+  isOfDevice,
+  type SpanOfDevice,
+  type TakenSpan,
+} from "../erasure.ts";
 import { removeFromBlocks } from "../series/blocks.ts";
 import { seriesOfStream } from "../series/streams.ts";
 import type { Between } from "../series/time-spans.ts";
@@ -103,10 +111,11 @@ function isWholeHome({ subject, kind }: ErasedSpan): boolean {
   return subject === null && kind === null;
 }
 
-/** Removes the readings of a home in a stretch of time, and the health of its devices; answers how many readings those were. */
-export function* removeBetween(homes: Homes, home: number, of: Between): Work<number> {
+/** Removes the readings of a home that lie in a span, and the health of its devices; answers how many readings those were. */
+export function* removeSpan(homes: Homes, home: number, of: SpanOfDevice): Work<number> {
   let removed = 0;
   for (const stream of yield* streamsOfHome(home)) {
+    if (!isOfDevice(of, stream)) continue;
     removed += yield* removeReadings(homes, stream, [of]);
     yield* removeHealth(stream, [of]);
   }

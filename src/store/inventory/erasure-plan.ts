@@ -15,7 +15,17 @@ import { seriesOfStream } from "../series/streams.ts";
 import { type Between, joined, parts, without } from "../series/time-spans.ts";
 import { type Homes, ownHome } from "./homes.ts";
 import { always } from "./placements.ts";
-import { numberIn, recordsWith } from "./records.ts";
+import { numberIn } from "./records.ts";
+import {
+  allOf,
+  type Enrolled,
+  enrollmentOf,
+  type HeldItem,
+  type HeldRecord,
+  heldBy,
+  heldOf,
+  recordsNaming,
+} from "./residents.ts";
 
 type NewSpan = ErasurePlan["spans"][number];
 type Kept = Omit<KeptReadings, "readings"> & { readonly streams: (stream: HomeStream) => boolean };
@@ -122,7 +132,7 @@ interface ErasureSpans {
   readonly kept: readonly Kept[];
 }
 
-const everyDevice = { kind: null, address: null, itemid: null } as const;
+export const everyDevice = { kind: null, address: null, itemid: null } as const;
 
 function* homeSpans(homes: Homes, home: number, now_ms: number): Work<ErasureSpans | undefined> {
   if (!(yield* isKnownHome(homes, home))) return undefined;
@@ -206,51 +216,6 @@ function* subjectSpans(homes: Homes, subject: number, now_ms: number): Work<Eras
   return { spans, kept };
 }
 
-interface Enrolled {
-  readonly subjectid: number;
-  readonly homeid: number | null;
-  readonly start: number | null;
-  readonly stop: number | null;
-}
-
-/** The time of an enrollment; one that has not ended lasts until now. */
-function enrollmentOf({ start, stop }: Enrolled, end_ms: number): Between | undefined {
-  const from_ms = Math.max(0, (start ?? 0) * 1000);
-  const before_ms = stop === null || stop === 0 ? end_ms : stop * 1000;
-  return from_ms < before_ms ? { from_ms, before_ms } : undefined;
-}
-
-interface HeldRecord {
-  readonly subjectid: number;
-  readonly itemid: number;
-  readonly start: string | null;
-  readonly stop: string | null;
-}
-type HeldItem = Between & { readonly itemid: number; readonly subjectid: number };
-
-function* heldBy(subject: number, end_ms: number): Work<HeldItem[]> {
-  return (yield* recordsNaming<HeldRecord>("subject_inventory", "subjectid", [subject])).flatMap(
-    (held) => heldOf(held, end_ms) ?? [],
-  );
-}
-
-/** The time in which an item was in the hands of a subject. Dates that are none leave it open: more is taken away, and not less. */
-function heldOf({ subjectid, itemid, start, stop }: HeldRecord, end_ms: number): HeldItem | undefined {
-  const from_ms = Math.max(0, timeIn(start) ?? 0);
-  const before_ms = timeIn(stop) ?? end_ms;
-  return from_ms < before_ms ? { subjectid, itemid, from_ms, before_ms } : undefined;
-}
-
-/** Unix milliseconds of a date and time as inventories have them, which do not say their zone: UTC. */
-function timeIn(text: string | null): number | undefined {
-  if (text === null) return undefined;
-  const written = text.trim().replace(" ", "T");
-  const time_ms = Date.parse(
-    /T.*(Z|[+-]\d\d:?\d\d)$/.test(written) || !written.includes("T") ? written : `${written}Z`,
-  );
-  return Number.isNaN(time_ms) ? undefined : time_ms;
-}
-
 /** When others than a subject lived in a home: by their enrollments, or because they held an item that was there. */
 function* othersIn(
   homes: Homes,
@@ -285,7 +250,7 @@ function* othersIn(
 }
 
 /** The spans of an item that a subject held: in the homes where it was then, but for what another one held it too. */
-function* heldSpans(
+export function* heldSpans(
   homes: Homes,
   subject: number,
   held: HeldItem,
@@ -382,17 +347,4 @@ export function conditionsOf(target: ErasureTarget, homes?: Homes): RecordCondit
     { condition: `type IN (${types}) AND number = $1`, parameter: target.subject },
     { condition: `type = 'issues' AND ${numberIn("subjectid")} = $1`, parameter: target.subject },
   ];
-}
-
-function* recordsNaming<Record>(
-  type: RecordType,
-  field: string,
-  numbers: readonly number[],
-): Work<readonly Record[]> {
-  return (yield* recordsWith(type, field, numbers)) as readonly Record[];
-}
-
-function* allOf<Record>(type: RecordType): Work<Record[]> {
-  const rows = yield* rowsOf(arrays<[string]>("SELECT record FROM records WHERE type = $1", type));
-  return rows.map(([record]) => JSON.parse(record));
 }

@@ -86,7 +86,7 @@ export function placementsOf(
 /** The stays that a condition leaves, the earliest of each item first, with what was last learned of their devices in each. */
 function itemPlacements(condition = "true", ...given: (readonly number[])[]): Statement<ItemPlacement> {
   return objects(
-    `SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
+    `SELECT stays.item, streams.key AS stream, stays.home, streams.address, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
       battery_percent, battery_mv, linkquality, facts
     FROM ${placedStreams} LEFT JOIN stream_states AS states ON states.stream = streams.key
       LEFT JOIN listeners ON listeners.home = states.home AND name = listener
@@ -132,9 +132,9 @@ const isHeard = (stay: ItemPlacement): stay is HeardItemPlacement => stay.heard_
 /** Of an item that is decommissioned none: nobody misses it. */
 function latestStay(stay: ItemPlacement, items: ReadonlyMap<number, Item>): LatestPlacement[] {
   if (!isHeard(stay) || stay.before_ms !== always.before_ms) return [];
-  const { typename, subtypename, statusname } = items.get(stay.item) as Item;
+  const { typename, subtypename, statusname, itemid } = items.get(stay.item) as Item;
   if (statusname === itemStatus.decommissioned.statusname) return [];
-  return [{ ...stay, kind: typename as Kind, subtype: subtypename }];
+  return [{ ...stay, kind: typename as Kind, subtype: subtypename, itemid }];
 }
 
 /** Of the latest stay in which it was heard; what the device was, of all. */
@@ -311,6 +311,7 @@ interface OverviewRow {
 /** A stay of an item in a home that has sent something of it; null is what its device has not told there. */
 export interface ItemPlacement extends StreamPlacement {
   readonly item: number;
+  readonly address: string;
   readonly first_ms: number | null;
   readonly heard_ms: number | null;
   readonly listener: string | null;

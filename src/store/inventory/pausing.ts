@@ -1,18 +1,20 @@
-import { arrays, change, objects, rowsOf, type Work } from "../database.ts";
+import { arrays, change, objects, rowsOf, type Work, withoutNulls } from "../database.ts";
 import type { Erasure } from "../erasure.ts";
-import { type Pause, type PausedSpan, type PauseRequest, pausePlace } from "../pause.ts";
-import { erasedIn, holdHomes, removeBetween } from "./erasing.ts";
+import { type Pause, type PausedSpan, type PauseReason, type PauseRequest, pausePlace } from "../pause.ts";
+import { erasedIn, holdHomes, removeSpan } from "./erasing.ts";
+import { everyDevice } from "./erasure-plan.ts";
 import type { Homes } from "./homes.ts";
+import { normalAddress } from "./item-names.ts";
 
 /** All pauses, the oldest first. */
 export function* allPauses(): Work<Pause[]> {
-  return yield* rowsOf(objects<Pause>(`${pausesText} ORDER BY from_ms, id, home`));
+  return (yield* rowsOf(objects<Pause>(`${pausesText} ORDER BY from_ms, id, home`))).map(withoutNulls);
 }
 
 /** Pauses of some homes, in order of home and time. */
 export function* pausesIn(homes: readonly number[]): Work<Pause[]> {
   const text = `${pausesText} WHERE home = ANY ($1::bigint[]) ORDER BY home, from_ms, id`;
-  return yield* rowsOf(objects<Pause>(text, homes));
+  return (yield* rowsOf(objects<Pause>(text, homes))).map(withoutNulls);
 }
 
 /**
@@ -25,7 +27,7 @@ export function* takePauses(homes: Homes, asked: readonly PauseRequest[]): Work<
   yield* holdHomes(pauses.map(({ home }) => home));
   let removed = 0;
   for (const pause of pauses)
-    if (yield* keep(pause)) removed += yield* removeBetween(homes, pause.home, pause);
+    if (yield* keep(pause)) removed += yield* removeSpan(homes, pause.home, { ...everyDevice, ...pause });
   return removed;
 }
 
@@ -34,23 +36,29 @@ export function* takeToldPauses(home: number, told: readonly PausedSpan[]): Work
   if (told.length === 0) return;
   yield* holdHomes([home]);
   const known = yield* pausesIn([home]);
-  const ids = new Set(known.map(({ id }) => id));
+  const ids = new Map(known.map((pause) => [pause.id, pause]));
   let room = pauses_max - known.length;
   for (const pause of told) {
-    if (!ids.has(pause.id)) room -= 1;
-    if (room >= 0 || ids.has(pause.id)) yield* keep({ ...pause, home, own: 0 });
+    const { own, why } = ids.get(pause.id) ?? {};
+    if (own === undefined) room -= 1;
+    // What central has stopped no box begins again.
+    if (own === 1 && why !== undefined) continue;
+    if (room >= 0 || own !== undefined) yield* keep({ ...pause, home, own: 0 });
   }
 }
 
 /** Whether a pause is new. */
-function* keep({ id, home, at_ms, own, from_ms, before_ms }: PauseRequest): Work<boolean> {
+function* keep(pause: PauseRequest): Work<boolean> {
+  const { id, home, at_ms, own, from_ms, before_ms, why, kind, address, itemid } = pause;
   const [known] = yield* rowsOf(
     arrays<[number]>("SELECT before_ms FROM pauses WHERE home = $1 AND id = $2", home, id),
   );
   if (known === undefined)
     yield* change(
-      "INSERT INTO pauses (id, home, at_ms, own, from_ms, before_ms) VALUES ($1, $2, $3, $4, $5, $6)",
+      `INSERT INTO pauses (id, home, at_ms, own, from_ms, before_ms, why, kind, address, itemid)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
       ...[id, home, at_ms, own, from_ms, before_ms],
+      ...[why ?? null, kind ?? null, (address && normalAddress(address)) ?? null, itemid ?? null],
     );
   else if (before_ms < known[0])
     yield* change(
@@ -64,12 +72,15 @@ function* keep({ id, home, at_ms, own, from_ms, before_ms }: PauseRequest): Work
 const pauses_max = 10_000;
 
 /** The times of which nothing of a home is kept: what was erased, and pauses (`place` is -1). They hold until the transaction ends where the inventory is held. */
-export function* unkeptIn(home: number): Work<Erasure[]> {
+export function* unkeptIn(home: number): Work<Unkept[]> {
   const erased = yield* erasedIn(home);
   const paused = yield* pausesIn([home]);
-  const whole = { subject: null, kind: null, address: null, itemid: null, readings: 0 };
-  return [...erased, ...paused.map((pause) => ({ ...pause, ...whole, place: pausePlace }))];
+  const whole = { subject: null, ...everyDevice, readings: 0, place: pausePlace };
+  return [...erased, ...paused.map((pause) => ({ ...whole, ...pause }))];
 }
+
+/** A time of which nothing is kept; `why` as pauses have it. */
+export type Unkept = Erasure & { readonly why?: PauseReason | undefined };
 
 /** Counts readings that came of such times and were not kept; answers how many those are. */
 export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">, number>): Work<number> {
@@ -85,4 +96,5 @@ export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">
   return refused.values().reduce((sum, count) => sum + count, 0);
 }
 
-const pausesText = "SELECT id, home, at_ms, own, from_ms, before_ms, refused FROM pauses";
+/** All columns: those of an older store that is asked for what a restore has to keep are fewer. */
+const pausesText = "SELECT * FROM pauses";

@@ -7,6 +7,7 @@ import readings from "./migrations/0001_readings.sql" with { type: "text" };
 import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
 import replacing from "./migrations/0003_replacing.sql" with { type: "text" };
 import pauses from "./migrations/0004_pauses.sql" with { type: "text" };
+import consent from "./migrations/0005_consent.sql" with { type: "text" };
 import type { SqlRunner } from "./pool.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
@@ -55,6 +56,7 @@ export const migrations: readonly string[] = [
   inventory,
   replacing,
   pauses,
+  consent,
 ];
 
 /** The schema that this program works on. */

@@ -2,6 +2,7 @@ import { hour_ms } from "../../base/time.ts";
 import type { CoverageReason, CoverageState } from "../../domain/coverage-record.ts";
 import type { Kind } from "../../domain/kinds.ts";
 import type { GapReason } from "../../domain/reading.ts";
+import type { PauseReason } from "../pause.ts";
 import type { CoverageInterval, CoverageRequest } from "../store.ts";
 
 /** How often a device of a kind is heard although nothing happens: its heartbeat, or how often it is asked. */
@@ -63,13 +64,18 @@ export interface HeardPlacement {
   readonly driverOutages: readonly StartStop[];
   readonly gatewayOutages: readonly StartStop[];
   readonly gaps: readonly KnownGap[];
-  /** When nothing of the home was recorded because it had asked for that. */
-  readonly pauses: readonly StartStop[];
+  /** When nothing of it was recorded because somebody had asked for that, or nobody had consented. */
+  readonly pauses: readonly PausedTime[];
 }
 
 export interface StartStop {
   readonly start_ms: number;
   readonly stop_ms: number;
+}
+
+/** `why` is absent where somebody had asked for a pause. */
+export interface PausedTime extends StartStop {
+  readonly why?: PauseReason | undefined;
 }
 
 export interface KnownGap extends StartStop {
@@ -156,7 +162,7 @@ function pausesOf({
   return pauses.flatMap((pause) => {
     const start_ms = Math.max(pause.start_ms, first_ms);
     const stop_ms = Math.min(pause.stop_ms, Math.max(heard_ms, listened_ms));
-    return start_ms < stop_ms ? [{ start_ms, stop_ms, ...paused }] : [];
+    return start_ms < stop_ms ? [{ start_ms, stop_ms, ...pausedFor(pause) }] : [];
   });
 }
 
@@ -191,7 +197,10 @@ function withoutHoles(intervals: readonly CoverageInterval[]): CoverageInterval[
 
 type Label = { readonly state: CoverageState; readonly reason: CoverageReason };
 
-const paused: Label = { state: "paused", reason: "recording_paused" };
+function pausedFor({ why }: PausedTime): Label {
+  return { state: "paused", reason: why ?? "recording_paused" };
+}
+
 const silent: Label = { state: "silent", reason: "device_silent" };
 const driverDown: Label = { state: "not_listening", reason: "driver_down" };
 const gatewayDown: Label = { state: "not_listening", reason: "gateway_down" };

@@ -3,11 +3,19 @@ import type { GapReason } from "../../domain/reading.ts";
 import type { Item } from "../../domain/records/item.ts";
 import type { HomeDeviceCoverage } from "../central/central-store.ts";
 import { objects, reach, rowsOf, rowsOfAll, type Work, withoutNulls } from "../database.ts";
+import { isOfDevice } from "../erasure.ts";
+import { everyDevice } from "../inventory/erasure-plan.ts";
 import { pausesIn } from "../inventory/pausing.ts";
 import { always } from "../inventory/placements.ts";
 import type { Pause } from "../pause.ts";
 import type { CoverageInterval, CoverageRequest } from "../store.ts";
-import { type CoverageFacts, coverageOf, isOverdue, type StartStop } from "./coverage-intervals.ts";
+import {
+  type CoverageFacts,
+  coverageOf,
+  isOverdue,
+  type PausedTime,
+  type StartStop,
+} from "./coverage-intervals.ts";
 import { placedStreams } from "./streams.ts";
 
 /** When an item was covered: see `Store.coverage`. To be read in one snapshot. */
@@ -64,7 +72,7 @@ export function* coverageIn(homes: readonly number[], during: StartStop): Work<H
       driverOutages: outagesOf(stay.home, stay.listener),
       gatewayOutages: outagesOf(stay.home, "gateway"),
       gaps: (gapsOf.get(stay.stream) ?? []).map(withoutNulls),
-      pauses: pausesOf(stay.home),
+      pauses: pausesOf(stay.home, deviceOf(stay)),
     };
     const all = { before_ms: during.stop_ms, skip: 0, limit: Number.MAX_SAFE_INTEGER };
     const known = coverageOf({ ...kindOf(stay), stays: [facts] }, all).filter(
@@ -88,7 +96,8 @@ interface OfStream {
 /** Of some homes together: what goes beyond is left out, so that no home's devices can keep the store from answering. */
 const interruptions_max = 200_000;
 
-function* interruptionsOf({ stream, home, listener }: StayRow): Work<Interruptions> {
+function* interruptionsOf(stay: StayRow): Work<Interruptions> {
+  const { stream, home, listener } = stay;
   const [silences, outages, gaps] = yield* rowsOfAll(
     objects<StartStop>(
       "SELECT start_ms, stop_ms FROM silences WHERE stream = $1 AND home = $2 ORDER BY start_ms",
@@ -114,7 +123,7 @@ function* interruptionsOf({ stream, home, listener }: StayRow): Work<Interruptio
     driverOutages: of(home, listener),
     gatewayOutages: of(home, "gateway"),
     gaps: gaps.map(withoutNulls),
-    pauses: pausesByHome(yield* pausesIn([home]))(home),
+    pauses: pausesByHome(yield* pausesIn([home]))(home, deviceOf(stay)),
   };
 }
 
@@ -124,10 +133,10 @@ type Interruptions = Pick<
 >;
 
 /** An item where it lives now, and what its home has heard of it there. */
-export interface LatestPlacement
-  extends Omit<StayRow, "stream" | "record">,
-    Pick<CoverageFacts, "kind" | "subtype"> {
+export interface LatestPlacement extends Omit<StayRow, "stream" | "record">, Pick<CoverageFacts, "subtype"> {
   readonly item: number;
+  readonly kind: Kind;
+  readonly itemid: number;
 }
 
 /** Keys of the items that have been silent for too long by now, in the home where they live. To be read in one snapshot. */
@@ -139,7 +148,7 @@ export function* overdueItems(stays: readonly LatestPlacement[]): Work<Set<numbe
   const paused = pausesByHome(silent.length === 0 ? [] : yield* pausesIn(byHome.map(([home]) => home)));
   return new Set(
     silent
-      .filter((stay) => isSilent(stay, of(stay.home, stay.listener), paused(stay.home)))
+      .filter((stay) => isSilent(stay, of(stay.home, stay.listener), paused(stay.home, stay)))
       .map(({ item }) => item),
   );
 }
@@ -158,7 +167,7 @@ function outagesSince(home: number, stays: readonly LatestPlacement[]) {
 function isSilent(
   stay: LatestPlacement,
   driverOutages: readonly StartStop[],
-  pauses: readonly StartStop[],
+  pauses: readonly PausedTime[],
 ): boolean {
   const facts = { ...stayOf(stay), driverOutages, pauses, silences: [], gatewayOutages: [], gaps: [] };
   return isOverdue({ kind: stay.kind, subtype: stay.subtype, stays: [facts] });
@@ -166,13 +175,14 @@ function isSilent(
 
 /** Stays of items in homes that have heard them. */
 const heardStays = `
-  SELECT stays.item, streams.key AS stream, streams.home, items.record, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms
+  SELECT stays.item, streams.key AS stream, streams.home, streams.address, items.record, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms
   FROM ${placedStreams} JOIN items ON items.key = stays.item JOIN stream_states AS states ON states.stream = streams.key
     LEFT JOIN listeners ON listeners.home = states.home AND name = listener`;
 
 interface StayRow {
   readonly stream: number;
   readonly home: number;
+  readonly address: string;
   readonly record: string;
   readonly from_ms: number;
   readonly before_ms: number;
@@ -192,7 +202,13 @@ interface GapRow extends StartStop {
   readonly lost: number | null;
 }
 
-function stayOf({ from_ms, before_ms, first_ms, heard_ms, last_ms }: Omit<StayRow, "stream" | "record">) {
+function stayOf({
+  from_ms,
+  before_ms,
+  first_ms,
+  heard_ms,
+  last_ms,
+}: Pick<StayRow, "from_ms" | "before_ms" | "first_ms" | "heard_ms" | "last_ms">) {
   return { from_ms, before_ms, first_ms, heard_ms, listened_ms: last_ms ?? undefined };
 }
 
@@ -201,10 +217,17 @@ function kindOf({ record }: StayRow): Pick<CoverageFacts, "kind" | "subtype"> {
   return { kind: typename as Kind, subtype: subtypename };
 }
 
-function pausesByHome(pauses: readonly Pause[]): (home: number) => readonly StartStop[] {
+function deviceOf({ record, address }: StayRow) {
+  const { typename, itemid } = JSON.parse(record) as Item;
+  return { kind: typename as Kind, itemid, address };
+}
+
+function pausesByHome(pauses: readonly Pause[]) {
   const by = Map.groupBy(pauses, ({ home }) => home);
-  return (home) =>
-    (by.get(home) ?? []).map(({ from_ms, before_ms }) => ({ start_ms: from_ms, stop_ms: before_ms }));
+  return (home: number, device: ReturnType<typeof deviceOf>): readonly PausedTime[] =>
+    (by.get(home) ?? [])
+      .filter((pause) => isOfDevice({ ...everyDevice, ...pause }, device))
+      .map(({ from_ms, before_ms, why }) => ({ start_ms: from_ms, stop_ms: before_ms, why }));
 }
 
 function outagesByListener(

@@ -16,6 +16,7 @@ import type {
   WaitingFact,
 } from "../gateway/gateway-store.ts";
 import { knownStream } from "../inventory/device-items.ts";
+import { normalAddress } from "../inventory/item-names.ts";
 import { cadenceOf, silence_max_ms } from "../series/coverage-intervals.ts";
 import type { Connection } from "./connection.ts";
 
@@ -89,8 +90,10 @@ function* noteSilence(
       `SELECT (SELECT coalesce(sum(min(stop_ms, $3) - max(start_ms, $2)), 0) FROM outages
          WHERE home = 0 AND listener = $1 AND stop_ms > $2 AND start_ms < $3)
        + (SELECT coalesce(sum(min(before_ms, $3) - max(from_ms, $2)), 0) FROM pauses
-         WHERE home = 0 AND before_ms > $2 AND from_ms < $3)`,
+         WHERE home = 0 AND before_ms > $2 AND from_ms < $3
+           AND (kind IS NULL OR kind = $4 AND (address IS NULL AND itemid IS NULL OR address = $5)))`,
       ...[listener ?? earlierListener ?? "", from_ms, heard_ms],
+      ...[device.kind, normalAddress(device.address) ?? null],
     ),
   );
   if (heard_ms - from_ms - Number(deaf?.[0]) > least_ms)

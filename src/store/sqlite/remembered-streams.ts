@@ -1,10 +1,10 @@
 import type { Item } from "../../domain/records/item.ts";
 import type { BatchDevice } from "../batch.ts";
-import { type Erasure, erasedAt } from "../erasure.ts";
+import { erasedAt, isOfDevice } from "../erasure.ts";
 import { completeItems, type ItemAndStream } from "../inventory/device-items.ts";
 import { normalAddress, toldSince } from "../inventory/item-names.ts";
 import { callAsGiven } from "../inventory/naming.ts";
-import { unkeptIn } from "../inventory/pausing.ts";
+import { type Unkept, unkeptIn } from "../inventory/pausing.ts";
 import { pauseOpen_ms, pausePlace } from "../pause.ts";
 import type { Runner } from "./sqlite-database.ts";
 
@@ -55,14 +55,14 @@ const known_max = 20_000;
 /** The times of which nothing of a gateway's home is kept, remembered, because every reading asks. Works inside the caller's transaction. */
 export class UnkeptTimes {
   readonly #runner: Runner;
-  #known: readonly Erasure[] | undefined;
+  #known: readonly Unkept[] | undefined;
 
   constructor(runner: Runner) {
     this.#runner = runner;
   }
 
   /** All of them. */
-  spans(): readonly Erasure[] {
+  spans(): readonly Unkept[] {
     this.#known ??= this.#runner.run(unkeptIn(0));
     return this.#known;
   }
@@ -70,12 +70,17 @@ export class UnkeptTimes {
   /** Why nothing is kept of a device at a moment, as `lintel status` names what was dropped; undefined: it is kept. */
   why(device: BatchDevice, at_ms: number): string | undefined {
     const span = erasedAt(this.spans(), device, at_ms);
-    return span && (span.place === pausePlace ? pausedName : erasedName);
+    return span && (span.place === pausePlace ? pausedName(span) : erasedName);
   }
 
-  /** Whether there is a pause that nobody has ended: what comes now is of it, whatever time it is. */
-  get isPaused(): boolean {
-    return this.spans().some(({ place, before_ms }) => place === pausePlace && before_ms === pauseOpen_ms);
+  /** The name of a pause of a device that has begun and that nobody has ended: what comes now is of it, whatever time it is. */
+  pausedNow(device: BatchDevice): string | undefined {
+    // The end of an enrollment may be still to come: what has no time yet waits for it.
+    const hasBegun = ({ why, from_ms, at_ms }: Unkept) => why !== "enrollment_ended" || from_ms <= at_ms;
+    const isOpen = (span: Unkept) =>
+      span.place === pausePlace && span.before_ms === pauseOpen_ms && hasBegun(span);
+    const open = this.spans().find((span) => isOpen(span) && isOfDevice(span, device));
+    return open && pausedName(open);
   }
 
   /** Drops everything: after a rollback, or when another process wrote. */
@@ -85,4 +90,8 @@ export class UnkeptTimes {
 }
 
 const erasedName = "of an erased time";
-export const pausedName = "while recording was paused";
+
+function pausedName({ why }: Unkept): string {
+  if (why === "consent_withdrawn") return "after consent was withdrawn";
+  return why === "enrollment_ended" ? "after the enrollment had ended" : "while recording was paused";
+}

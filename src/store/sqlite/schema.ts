@@ -8,6 +8,7 @@ import gateway from "./migrations/0003_gateway.sql" with { type: "text" };
 import central from "./migrations/0004_central.sql" with { type: "text" };
 import replacing from "./migrations/0005_replacing.sql" with { type: "text" };
 import pauses from "./migrations/0006_pauses.sql" with { type: "text" };
+import consent from "./migrations/0007_consent.sql" with { type: "text" };
 
 /** Insert of one reading, by series; parameters in the order of `readingColumns`. */
 export const insertSql = forEverySeries((series) => {
@@ -38,6 +39,7 @@ export const migrations: readonly string[] = [
   central,
   replacing,
   pauses,
+  consent,
 ];
 
 /** The schema that this program works on. */

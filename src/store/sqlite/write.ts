@@ -26,7 +26,7 @@ import {
   settleConflict,
 } from "./gateway-notes.ts";
 import { ReadBefore } from "./read-before.ts";
-import { pausedName, StreamKeys, UnkeptTimes } from "./remembered-streams.ts";
+import { StreamKeys, UnkeptTimes } from "./remembered-streams.ts";
 import { homesByRole } from "./role-and-epoch.ts";
 import { Essentials } from "./salvage-sources.ts";
 import { insertSql } from "./schema.ts";
@@ -226,13 +226,14 @@ export class StoreWriting {
 
   /** Facts that are to wait for their time: what comes in a pause that is not over is of the pause, but a device with a clock of its own may tell what was before. */
   #heldUnlessPaused({ held = [] }: CommitBatch): readonly HeldFact[] {
-    if (held.length === 0 || !this.unkept.isPaused) return held;
-    const kept = held.filter(
-      ({ fact }) => "listening" in fact || ("reading" in fact && fact.reading.deviceClock !== undefined),
-    );
-    const readings = held.filter((one) => "reading" in one.fact && !kept.includes(one)).length;
-    if (readings > 0) this.#addDropped.run(pausedName, readings);
-    return kept;
+    return held.filter(({ fact }) => {
+      if ("listening" in fact) return true;
+      const told = "reading" in fact ? fact.reading : "state" in fact ? fact.state : fact.gap;
+      const paused = this.unkept.pausedNow(told.device);
+      if (paused === undefined || ("deviceClock" in told && told.deviceClock !== undefined)) return true;
+      if ("reading" in fact) this.#addDropped.run(paused, 1);
+      return false;
+    });
   }
 
   #insert(reading: Reading, seq: number, created: string[]): void {
@@ -318,4 +319,4 @@ const checkpoint_max_ms = 250;
 const analysis_rows_max = 400;
 const writes = writesOf(homesOnSqlite, homesByRole);
 /** After these no byte of what they remove is in the files. */
-const takingAway: readonly WriteName[] = ["erase", "takeErasures", "takePauses"];
+const takingAway: readonly WriteName[] = ["erase", "takeErasures", "takePauses", "withdraw"];
