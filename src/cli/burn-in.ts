@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { drivers } from "../../drivers/index.ts";
-import { readPlainFile, writeDurably } from "../base/disk/safe-files.ts";
+import { writeDurably } from "../base/disk/safe-files.ts";
 import { OperatorError } from "../base/errors.ts";
 import { signedJson } from "../base/signed-json.ts";
 import { plainLine } from "../base/text.ts";
@@ -16,9 +16,9 @@ import {
   checksWith,
   type SignedBurnIn,
 } from "../domain/burn-in.ts";
-import { burnInFile, burnInInFile } from "../domain/burn-in-file.ts";
+import { burnInFile } from "../domain/burn-in-file.ts";
 import { boxKey } from "../gateway/box-key.ts";
-import { hardwareOf } from "../gateway/burn-in-hardware.ts";
+import { burnInRecordIn, hardwareOf } from "../gateway/burn-in-record.ts";
 import { burnInPost, takeLock } from "../store/sqlite/data-directory.ts";
 import {
   type Bench,
@@ -185,7 +185,7 @@ function begun(options: {
   readonly begun_ms: number;
 }): BurnInState {
   const { directory, config, again, begun_ms } = options;
-  const record = recordIn(directory)?.signed;
+  const record = burnInRecordIn(directory)?.signed;
   if (record !== undefined && again === undefined)
     throw new OperatorError(
       `the burn-in of this box ended at ${momentText(record.ended_ms)}`,
@@ -223,14 +223,8 @@ function configIn(options: StoreOptions): Config | undefined {
   return loadConfig(file, new Map(drivers.map(({ name, section }) => [name, section])));
 }
 
-/** The record of a box; undefined where it has none, or it was changed. */
-function recordIn(directory: string): SignedBurnIn | undefined {
-  const text = readPlainFile(join(directory, burnInFile), record_bytes_max);
-  return text === undefined ? undefined : burnInInFile(new TextEncoder().encode(text));
-}
-
 function requireRecord(directory: string): SignedBurnIn {
-  const record = recordIn(directory);
+  const record = burnInRecordIn(directory);
   if (record !== undefined) return record;
   throw new OperatorError(`${directory} has no record of a burn-in`, "make one with lintel burn-in");
 }
@@ -277,5 +271,3 @@ function recordLines({ signed, key }: SignedBurnIn, { bold, green, red, dim }: C
     ),
   ];
 }
-
-const record_bytes_max = 64 * 1024;

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { day_ms } from "../base/time.ts";
 import { fleetOf } from "../central/fleet/fleet.ts";
 import { stoppedReleases } from "../central/fleet/stopped-releases.ts";
+import type { BurnInReport } from "../domain/burn-in.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import type { FirmwareOfModel } from "../store/central/central-store.ts";
 import { grafanaDashboard, prometheusRules } from "../web/metrics/prometheus.ts";
@@ -138,6 +139,7 @@ const refusal_shown_ms = 14 * day_ms;
 /** Can be done without, the first first. */
 const least = [
   "ring",
+  "burn-in",
   "strangers",
   "life used",
   "°C",
@@ -165,7 +167,14 @@ function columnsAt(now_ms: number): TableColumns<FleetHome> {
     version: ({ version, update }) =>
       update?.trying === undefined ? (version ?? undefined) : `${version} (tries ${update.trying})`,
     ring: ({ update }) => update?.ring,
+    "burn-in": ({ burn_in }) => (burn_in === null ? undefined : burnInText(burn_in)),
   };
+}
+
+function burnInText({ ended_ms, failed, changed }: BurnInReport): string {
+  if (changed.length > 0) return `other ${changed.join(", ")}`;
+  if (failed.length > 0) return `failed: ${failed.join(", ")}`;
+  return new Date(ended_ms).toISOString().slice(0, 10);
 }
 
 function offsetText(offset_ms: number): string {

@@ -73,6 +73,10 @@ const word = Type.String({ maxLength: 200 });
 /** Unix milliseconds up to the end of the year 9999. */
 const moment_ms = Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 });
 
+/** Checks of a later version too. */
+const checks_max = 32;
+const parts_max = 8;
+
 /** The result of one check. */
 export const BurnInResult = Type.Object(
   {
@@ -142,3 +146,15 @@ export function burnInAnswer(results: BurnInResults): string {
   if (failed.length > 0) return `This box may not go to a home. Failed: ${titles(failed)}.${left}`;
   return skipped.length === 0 ? "Every check has passed." : `What was checked has passed.${left}`;
 }
+
+/** A burn-in as a gateway tells central of it: checks that failed or were skipped, and parts that are others than they were at it, in words. */
+export const BurnInReport = Type.Object(
+  {
+    ended_ms: moment_ms,
+    failed: Type.Array(word, { maxItems: checks_max }),
+    skipped: Type.Array(word, { maxItems: checks_max }),
+    changed: Type.Array(word, { maxItems: parts_max }),
+  },
+  closed,
+);
+export type BurnInReport = Static<typeof BurnInReport>;

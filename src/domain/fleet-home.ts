@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { BurnInReport } from "./burn-in.ts";
 
 /** State of a home, for the people who decide whether to send somebody there. Times are unix milliseconds. */
 export interface FleetHome {
@@ -91,6 +92,8 @@ export interface FleetHome {
   readonly poor_links: readonly { readonly name: string; readonly item: boolean; readonly fallen: boolean }[];
   /** Updates of the gateway, as it tells of them; null where it does not update itself. */
   readonly update: UpdateReport | null;
+  /** Its burn-in at the bench; null where it has the record of none. */
+  readonly burn_in: BurnInReport | null;
   /** Subjects that were erased at the gateway and are still here; null is the home itself. */
   readonly erased_there: readonly (number | null)[];
   /** Other gateways that upload for this home: epochs. */
@@ -168,6 +171,7 @@ export const fleetNeeds = {
     alerttypeid: 90_014,
     ...rule("Another device under a known address", "normal", "field"),
   },
+  burn_in_due: { alerttypeid: 90_025, ...rule("Burn-in due", "digest", "field") },
   erased_there: { alerttypeid: 90_008, ...rule("Erased at the gateway", "digest", "data") },
   link_poor: {
     alerttypeid: 90_024,

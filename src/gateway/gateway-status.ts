@@ -25,6 +25,7 @@ import {
   poor_links_reported_max,
   uncertain_times_reported_max,
 } from "../transfer/protocol.ts";
+import { burnInReportOf } from "./burn-in-record.ts";
 import { scansIn } from "./mesh-scans.ts";
 import { restartsIn } from "./starts.ts";
 
@@ -225,6 +226,7 @@ export async function describeGateway(options: {
     dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
     strangers: running?.strangers.length,
     update,
+    burn_in: burnInReportOf(directory),
     ...(walking.length === 0 ? {} : { walking }),
     ...(poor.length === 0 ? {} : { poor_links: poor }),
     ...(conflicts.length === 0 ? {} : { conflicts }),

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { day_ms } from "../base/time.ts";
+import { BurnInReport } from "../domain/burn-in.ts";
 import { StoppedRelease, stopped_max, UpdateReport } from "../domain/fleet-home.ts";
 import { conflicts_max } from "../domain/identity.ts";
 import {
@@ -176,6 +177,8 @@ export const GatewayReport = Type.Object(
     /** Of a gateway that updates itself. */
     update: Type.Optional(UpdateReport),
     central_certificate: Type.Optional(CentralCertificateReport),
+    /** Of a gateway that has the record of one. */
+    burn_in: Type.Optional(BurnInReport),
     /** Days found to differ since the last report, and what stopped the upload before this one. */
     differing_days: number,
     failure: Type.Optional(Word),

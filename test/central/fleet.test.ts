@@ -78,6 +78,13 @@ test("a home that uploaded last night and whose items are heard needs nothing", 
   });
 });
 
+const burnIn = (failed: string[], changed: string[]) => ({
+  ended_ms: start_ms - hour_ms,
+  skipped: ["clock"],
+  failed,
+  changed,
+});
+
 test.each([
   ["a gateway that has not uploaded for two nights", {}, {}, upload_overdue_ms + 1, "upload_overdue"],
   [
@@ -108,6 +115,8 @@ test.each([
   ["an eMMC at its end", { machine: { life_used_percent: 100 } }, {}, 0, "disk_worn"],
   ["a box in the sun", { machine: { temperature_c: 84.5 } }, {}, 0, "gateway_hot"],
   ["a weak Zigbee link", { poor_links: poorLinks }, {}, 0, "link_poor"],
+  ["a card that was changed since the burn-in", { burn_in: burnIn([], ["card"]) }, {}, 0, "burn_in_due"],
+  ["a burn-in that failed", { burn_in: burnIn(["disk"], []) }, {}, 0, "burn_in_due"],
   ["days that differ", { differing_days: 2 }, {}, 0, "data_differ"],
   ["an item silent while its driver listened", {}, { last_ms: start_ms + 5 * hour_ms }, 0, "item_silent"],
   ["a battery at 10 %", {}, { battery_percent: 10 }, 0, "battery_low"],

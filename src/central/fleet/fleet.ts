@@ -148,6 +148,7 @@ function fleetHome(
     conflicts: report.conflicts ?? [],
     poor_links: report.poor_links ?? [],
     update: report.update ?? null,
+    burn_in: report.burn_in ?? null,
     erased_there: erased === nothingErased ? [] : unanswered(report, gateway.home, erased),
     rivals: gateway.rivals,
   };

@@ -98,6 +98,15 @@ const findings: Readonly<Record<FleetNeedType, (home: LookedAt) => Finding>> = {
     const others = more.length === 0 ? "" : `; lintel items conflicts shows ${more.length} more there`;
     return `${conflictText({ claimed: { address }, why })} Nothing is recorded of it. At the gateway of home ${homeid}: lintel items accept ${address} if it was reset or replaced, else lintel items refuse ${address}${others}`;
   },
+  burn_in_due: ({ homeid, burn_in }) => {
+    const { failed = [], changed = [] } = burn_in ?? {};
+    const again = "lintel burn-in --again all at the bench";
+    if (changed.length > 0)
+      return `The gateway of home ${homeid} has another ${changed.join(" and another ")} since its burn-in: ${again}`;
+    return (
+      failed.length > 0 && `The gateway of home ${homeid} failed its burn-in (${failed.join(", ")}): ${again}`
+    );
+  },
   erased_there: ({ homeid, erased_there }) =>
     erased_there.map((subject) => {
       const [who, option] =

@@ -5,6 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
 import { decodeJson, decodingBounds } from "../../base/json-decoder.ts";
+import { burnInFile } from "../../domain/burn-in-file.ts";
 import { Identity, identities_max, parseIdentity } from "../../domain/identity.ts";
 import { meshFile } from "../../domain/mesh-file.ts";
 import { Admitted } from "../../store/gateway/gateway-store.ts";
@@ -40,6 +41,7 @@ import { Runner } from "../../store/sqlite/sqlite-database.ts";
  * - `identities.json`: who the devices are. A box without them takes the first device that it hears under an address for the known one. Conflicts are left
  *   out: they come again with the device that claims an address. Left out where nothing is known, so that a box that lost this keeps what central has.
  * - `mesh.json`: the scans of the mesh of its Zigbee devices, which central shows
+ * - `burn-in.json`: the signed record of the burn-in at the bench
  * - `given-names.json`: what people in the home call devices; central shows them as proposals too
  *
  * To be gathered before an upload and sent after it: central then has every reading before the cursors.
@@ -54,8 +56,10 @@ export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffe
   const { epoch, last_seq } = cursors;
   if (identities.length > 0) files.set(identitiesName, encoded({ epoch, last_seq, identities }));
   if (!waiting) files.set(cursorsName, encoded(cursors));
-  const scans = join(data, meshFile);
-  if (existsSync(scans)) files.set(meshFile, new Uint8Array(readFileSync(scans)));
+  for (const name of plainFiles) {
+    const path = join(data, name);
+    if (existsSync(path)) files.set(name, new Uint8Array(readFileSync(path)));
+  }
   const generations = join(data, zigbeeGenerations);
   const newest = (existsSync(generations) ? readdirSync(generations) : [])
     .filter((name) => /^network-\d{6,}\.json$/.test(name))
@@ -78,8 +82,10 @@ export function putHomeFiles(
     const runner = new Runner(database);
     runner.run(takeNames(givenNamesIn(files.get(givenNamesFile)), runner.run(erasedIn(0))));
   })();
-  const scans = files.get(meshFile);
-  if (scans !== undefined) writeDurably(join(data, meshFile), scans);
+  for (const name of plainFiles) {
+    const content = files.get(name);
+    if (content !== undefined) writeDurably(join(data, name), content);
+  }
   const network = files.get(networkName);
   if (network !== undefined) {
     const generations = join(data, zigbeeGenerations);
@@ -205,6 +211,8 @@ const identities_bytes_max = 1024 * 1024;
 
 const AdmittedDevices = Type.Array(Admitted, { maxItems: 10_000 });
 
+/** Files that travel as they are. */
+const plainFiles = [meshFile, burnInFile];
 const cursorsName = "cursors.json";
 const identitiesName = "identities.json";
 const admittedName = "admitted.json";

@@ -44,6 +44,7 @@ beforeAll(async () => {
         ...{ now_ms: now_ms - hour_ms, upload_due_in_ms: hour_ms, differing_days: 1, restarts: 40 },
         ...{ disk_free_bytes: 1e6, memory_bytes: 3e8, machine_memory_bytes: 1e9, strangers: 2 },
         ...{ joining_since_ms: now_ms - 5 * hour_ms, deaf_minutes: 90, failure: "no route" },
+        burn_in: { ended_ms: now_ms - day_ms, failed: ["disk"], skipped: [], changed: [] },
         poor_links: [{ name: "TS011F (ab:cd)", item: false, fallen: true }],
         machine: { temperature_c: 90, power_low: true, life_used_percent: 99, written_a_day_bytes: 1e9 },
         update: {
@@ -76,6 +77,7 @@ test("central serves every figure of the fleet, and the needs of homes that were
   const ofHome = needs.filter(({ home }: Record<string, unknown>) => home === "12");
   expect(ofHome.map((one: Record<string, unknown>) => String(one["need"])).sort()).toEqual([
     "battery_low",
+    "burn_in_due",
     "clock_wrong",
     "crash_loop",
     "data_differ",

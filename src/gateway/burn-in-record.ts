@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readPlainFile } from "../base/disk/safe-files.ts";
 import { factIn } from "../base/kernel-files.ts";
 import { diskOf } from "../base/machine-health.ts";
-import type { BurnInHardware } from "../domain/burn-in.ts";
+import { type BurnInHardware, type BurnInReport, checksWith, type SignedBurnIn } from "../domain/burn-in.ts";
+import { burnInFile, burnInInFile } from "../domain/burn-in-file.ts";
 
 /**
  * The parts of this machine, as they tell of themselves.
@@ -32,8 +34,41 @@ export function hardwareOf(options: {
   };
 }
 
+/** The signed record in a data directory; undefined where there is none, or it was changed since. */
+export function burnInRecordIn(directory: string): SignedBurnIn | undefined {
+  const text = readPlainFile(join(directory, burnInFile), record_bytes_max);
+  return text === undefined ? undefined : burnInInFile(new TextEncoder().encode(text));
+}
+
+const record_bytes_max = 64 * 1024;
+
+/** The part of a gateway's report about its burn-in; undefined where it has no record. */
+export function burnInReportOf(directory: string): BurnInReport | undefined {
+  const record = burnInRecordIn(directory)?.signed;
+  if (record === undefined) return undefined;
+  const { ended_ms, hardware, results } = record;
+  return {
+    ended_ms,
+    failed: checksWith("failed", results),
+    skipped: checksWith("skipped", results),
+    changed: changedParts(hardware, hardwareOf({ directory, ports: hardware.sticks })),
+  };
+}
+
 /** Where the kernel tells which disk it is: of a memory card, then of others. */
 const cardFacts = ["device/cid", "wwid", "device/wwid", "device/serial"];
+
+/** Parts that are others than they were, in words: empty where all are the same, or nothing tells. */
+function changedParts(then: BurnInHardware, now: BurnInHardware): string[] {
+  const differs = (part: "card" | "supply" | "machine") =>
+    then[part] !== undefined && then[part] !== now[part];
+  return [
+    ...(differs("machine") ? ["computer"] : []),
+    ...(differs("card") ? ["card"] : []),
+    ...(then.sticks.every((path) => existsSync(path)) ? [] : ["stick"]),
+    ...(differs("supply") ? ["power supply"] : []),
+  ];
+}
 
 function named<Name extends string>(name: Name, value: string | undefined): { [Key in Name]?: string } {
   const text = value?.replace(/\0/g, "").slice(0, 200);
