@@ -1,6 +1,7 @@
 import { arrays, firstOf, type Work } from "../database.ts";
+import { type BlockSizes, blockSizes, blockSizesOnPostgres } from "../series/block-sizes.ts";
 
-/** How a store tells readings of different homes apart, in the tables of readings and in their counts. */
+/** How a store tells readings of different homes apart, in the tables of readings and in their counts; and how many of them are rows. */
 export interface Homes {
   /** The home under which readings of a stream stand and are counted: 0 where the tables do not tell. */
   of(home: number): number;
@@ -14,6 +15,7 @@ export interface Homes {
   readonly one: boolean;
   /** Homes that something is asked of, as stays have them. The store of one home does not know its number, and takes any for its own. */
   seen(homes: readonly number[] | undefined): readonly number[] | undefined;
+  readonly sizes: Readonly<BlockSizes>;
 }
 
 /** On SQLite a reading does not say its home: the stream tells it. */
@@ -25,6 +27,7 @@ function homesTogether(one: boolean): Homes {
     same: () => "",
     one,
     seen: (homes) => (one && homes !== undefined && homes.length > 0 ? undefined : homes),
+    sizes: blockSizes,
   };
 }
 
@@ -40,6 +43,7 @@ export const homesOnPostgres: Homes = {
   same: (readings, other) => ` AND ${readings}.home = ${other}.home`,
   one: false,
   seen: (homes) => homes,
+  sizes: blockSizesOnPostgres,
 };
 
 /** The number by which the programme knows the home of a stay: a gateway's own, null where it was not told. */

@@ -4,7 +4,6 @@ import { pick } from "../batch.ts";
 import { change, objects, put, putReadings, rowsOf, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
 import { merged, orderOf, readingsOf } from "./block-codec.ts";
-import { blockSizes } from "./block-sizes.ts";
 import { addToBlocks } from "./blocks.ts";
 import { rowsAfter } from "./readings.ts";
 import type { SeriesRows } from "./series-rows.ts";
@@ -49,7 +48,8 @@ export class Additions {
         added.numbers.push(own[index] as number);
       }
       const totals = this.#totalsOf(added);
-      if (totals.total - totals.in_blocks + indexes.length <= blockSizes.rows_max) few.push(...indexes);
+      if (totals.total - totals.in_blocks + indexes.length <= this.#homes.sizes.rows_max)
+        few.push(...indexes);
       else yield* this.#putInBlocks(added, totals, pick({ ...columns, seq: own }, indexes));
     }
     yield* putReadings({ ...rows, order: Uint32Array.from(few) });
@@ -79,7 +79,7 @@ export class Additions {
         if (stamp_ms > totals.newest_stamp) totals.newest_stamp = stamp_ms;
       for (const number of one.numbers) if (number > totals.newest_number) totals.newest_number = number;
       const rows = totals.total - totals.in_blocks;
-      if (one.inserted === undefined && (before > 0 || rows > blockSizes.rows_max)) {
+      if (one.inserted === undefined && (before > 0 || rows > this.#homes.sizes.rows_max)) {
         const { rows_from, moved } = yield* moveToBlocks(this.#placeOf(totals), { rows, late: before > 0 });
         totals.rows_from = rows_from;
         totals.in_blocks += moved;
@@ -108,7 +108,7 @@ export class Additions {
     const all =
       rows.length > 0 ? merged(readingsOf(series, rows), readings) : pick(readings, orderOf(readings));
     const { stamp_ms } = all;
-    totals.rows_from = Math.max(rows_from, cutOf(stamp_ms.toReversed()));
+    totals.rows_from = Math.max(rows_from, cutOf(stamp_ms.toReversed(), homes.sizes));
     const [older, newer] = [[] as number[], [] as number[]];
     for (const [index, stamp] of stamp_ms.entries()) (stamp < totals.rows_from ? older : newer).push(index);
     added.inserted = added.stamps_ms.filter((stamp) => stamp < rows_from).length;

@@ -2,7 +2,6 @@ import type { ReadingColumns } from "../batch.ts";
 import { pick } from "../batch.ts";
 import { objects, rowsOf, type Statement, type Work } from "../database.ts";
 import { encodeBlock, merged, orderOf, readingAt, type StreamReading, within } from "./block-codec.ts";
-import { blockSizes } from "./block-sizes.ts";
 import { DecodedBlock } from "./decoded-block.ts";
 import { ofStreamSeries, type StreamSeries } from "./streams.ts";
 import type { Between } from "./time-spans.ts";
@@ -153,7 +152,7 @@ function* addToBlock(
   place: number,
   added: ReadingColumns,
 ): Work<void> {
-  const { block_max } = blockSizes;
+  const { block_max } = run.homes.sizes;
   const head = heads[place];
   const follows =
     head === undefined || (place === heads.length - 1 && (added.stamp_ms[0] as number) > head.last_stamp);
@@ -168,7 +167,7 @@ function* addToBlock(
 }
 
 /** The share of a full block that is left as it is. */
-const full_least = 0.75;
+const full_least = 15 / 16;
 
 /** The block that begins with a reading. */
 export function* blockAt(run: StreamSeries, { stamp, seq }: BlockKey): Work<Block> {
@@ -184,7 +183,7 @@ export function* blockAt(run: StreamSeries, { stamp, seq }: BlockKey): Work<Bloc
 export function* putBlocks(
   run: StreamSeries,
   readings: ReadingColumns,
-  size: number = blockSizes.block_max,
+  size: number = run.homes.sizes.block_max,
 ): Work<void> {
   const { stream, series, home } = run;
   const puts: Statement[] = [];

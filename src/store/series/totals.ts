@@ -2,7 +2,7 @@ import type { SeriesName } from "../../domain/series.ts";
 import { arrays, change, firstOf, put, rowsOf, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
 import { readingsOf } from "./block-codec.ts";
-import { blockSizes } from "./block-sizes.ts";
+import type { BlockSizes } from "./block-sizes.ts";
 import { addToBlocks, BlockReader } from "./blocks.ts";
 import { type ReadingKey, rowsAfter } from "./readings.ts";
 import { ofStreamSeries, placesOf, rowsBetween, type StreamSeries } from "./streams.ts";
@@ -15,11 +15,11 @@ export function* moveToBlocks(
 ): Work<{ rows_from: number; moved: number }> {
   let moved = late ? yield* moveBetween(run, { from_ms: 0, before_ms: run.rows_from }) : 0;
   let { rows_from } = run;
-  if (rows - moved > blockSizes.rows_max) {
+  if (rows - moved > run.homes.sizes.rows_max) {
     const all = { from_ms: rows_from, before_ms: Number.MAX_SAFE_INTEGER };
     const newestFirst = " ORDER BY stamp DESC, seq DESC";
     const stamps = yield* rowsOf(rowsBetween<[number]>(run, all, "stamp", newestFirst));
-    const before_ms = cutOf(stamps.flat());
+    const before_ms = cutOf(stamps.flat(), run.homes.sizes);
     moved += yield* moveBetween(run, { from_ms: rows_from, before_ms });
     rows_from = before_ms;
   }
@@ -27,8 +27,10 @@ export function* moveToBlocks(
 }
 
 /** The stamp from which on the newest of some readings stay rows, so that all others fill blocks; `newestFirst`: the stamps of more than may be rows. */
-export function cutOf(newestFirst: ArrayLike<number>): number {
-  const { block_max, rows_kept, rows_max } = blockSizes;
+export function cutOf(
+  newestFirst: ArrayLike<number>,
+  { block_max, rows_kept, rows_max }: Readonly<BlockSizes>,
+): number {
   const count = newestFirst.length;
   const left = count - Math.floor((count - rows_kept) / block_max) * block_max;
   const cut = newestFirst[(left <= rows_max ? left : rows_kept) - 1] as number;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { StoreOutage } from "../../../src/base/errors.ts";
 import { ownServer } from "../../../testbed/postgres/own-server.ts";
 import { notOurs } from "../../../testbed/postgres/server.ts";
-import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { seeded, sensor, start_ms } from "../../../testbed/sample.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { mountSmall, mountsAllowed } from "../sqlite/mount.ts";
 import { openCentral } from "./temporary-central.ts";
@@ -20,8 +20,10 @@ test.skipIf(!mountsAllowed || notOurs !== "")(
     const ballast = join(mount.path, "ballast");
     const store = await openCentral(server.url("on_small"));
     const gateway = new SimulatedGateway(12, "one");
+    const random = seeded(1);
     for (let event = 0; event < 20_000; event += 1) {
-      const stamp_ms = start_ms + event * 1000;
+      // At no cadence, so that a block takes some room.
+      const stamp_ms = start_ms + event * 100_000 + Math.floor(random() * 100_000);
       gateway.add({ device: sensor(1), series: "wirelesssensor_events", stamp_ms, fields: [event] });
     }
     await store.receive(gateway.batch(1, 1_000), gateway.sender);

@@ -137,9 +137,9 @@ test("a full block is parted by what comes in between, also where it is the last
   expect(await counts([last_ms, 1, 1, null])).toEqual(halves);
   // One that lacks little is left as it is.
   await using run = await blocksOf();
-  run.add(secondly(11, block_max * 0.75));
+  run.add(secondly(11, block_max * (15 / 16)));
   run.add([[last_ms, 5_000, 1, null]]);
-  expect(run.blocks().map(([, , , count]) => count)).toEqual([block_max * 0.75, 1]);
+  expect(run.blocks().map(([, , , count]) => count)).toEqual([block_max * (15 / 16), 1]);
   expect(await counts([last_ms + 1, 1, 1, null])).toEqual([block_max, 1]);
 });
 
