@@ -8,6 +8,8 @@ export interface OpenJoining {
 /** The state of letting devices in, for who looks at it on a page. */
 export interface SetupVisitState {
   readonly joining: "closed" | "waiting" | "open";
+  /** The gateway has a radio that can let devices in. */
+  readonly canJoin: boolean;
   /** Null while none is let in. */
   readonly opened: OpenJoining | null;
   /** Addresses of those that have begun to join, and are not in yet. */

@@ -86,6 +86,11 @@ export class Joining {
     return this.#opening.open ? "open" : "waiting";
   }
 
+  /** Some driver can let devices in. */
+  get isAble(): boolean {
+    return this.#drivers().some((driver) => driver.joins);
+  }
+
   /** Undefined while it is not open. */
   get opened(): OpenJoining | undefined {
     return this.#opening?.opened;

@@ -19,7 +19,7 @@ export class SetupVisit {
   readonly #store: NameStore;
   readonly #clock: Clock;
   readonly #lines: readonly WalkingLine[];
-  #state: Omit<SetupVisitState, "joining" | "opened"> = {
+  #state: Omit<SetupVisitState, "joining" | "opened" | "canJoin"> = {
     started: [],
     failed: [],
     problem: null,
@@ -51,7 +51,8 @@ export class SetupVisit {
   }
 
   get state(): SetupVisitState {
-    return { ...this.#state, joining: this.#joining.state, opened: this.#joining.opened ?? null };
+    const { state: joining, opened = null, isAble: canJoin } = this.#joining;
+    return { ...this.#state, joining, opened, canJoin };
   }
 
   /** Those that wait for a person. */

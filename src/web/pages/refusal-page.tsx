@@ -5,7 +5,15 @@ export function RefusalPage({ status, message, retry_s, busy = false }: RefusalD
       <h1>{refusalTitle(status, busy)}</h1>
       {/* Of what is not there the error says no more, in words of the interface; the remedy says when to try again. */}
       {status === 404 ? null : <p>{message.replace(/: try again in \d+ s$/, "")}.</p>}
-      <p>{busy ? `This page tries again by itself in ${waitText(retry_s)}.` : remedyOf(status, retry_s)}</p>
+      {status === 422 ? (
+        <p>
+          Correct the address, or <a href="?">open the page without it</a>.
+        </p>
+      ) : null}
+      {/* The message of a refusal has its remedy. */}
+      {status === 403 || status === 422 ? null : (
+        <p>{busy ? `This page tries again by itself in ${waitText(retry_s)}.` : remedyOf(status, retry_s)}</p>
+      )}
       <p>
         <a href="/">To the first page</a>
       </p>

@@ -34,6 +34,10 @@ export const errorTable = {
     "The access token is bound to homes, projects or studies and may not read data of all homes",
   ),
   form_foreign: row(40301, "The form was not sent by a page of this server: open the page again"),
+  setup_scope: row(
+    40302,
+    "Setting up a home needs a token of scope admin: lintel token create NAME --scope admin --link makes one",
+  ),
   path_unknown: row(40401, "There is nothing at this path"),
   typename_unknown: row(40402, "No item type is named {typename}"),
   item_unknown: row(40403, "No item of type {typename} is named {itemname}"),

@@ -66,6 +66,8 @@ describe("a device's files", () => {
     ])
       for (const place of [`${file}.json`, doorPage, `/plots/wirelesssensors/${doorName}/activity`])
         expect((await serving.ask(`${place}?${days}`)).status).toBe(422);
+    const refusal = await (await serving.ask(`${doorPage}?span=9w`)).text();
+    expect(refusal).toContain('<a href="?">open the page without it</a>');
   });
 });
 

@@ -37,11 +37,20 @@ const watch: SetupVisitDevice = {
 
 /** Text of a step of the walk, without its markup. */
 function walk(step: SetupVisitStep, ...devices: readonly SetupVisitDevice[]): string {
+  return walkWith({ canJoin: true }, step, devices);
+}
+
+function walkWith(
+  { canJoin }: { canJoin: boolean },
+  step: SetupVisitStep,
+  devices: readonly SetupVisitDevice[],
+): string {
   const state = {
     joining: "closed",
     opened: null,
     started: [],
     failed: [],
+    canJoin,
     problem: null,
     unnamed: null,
   } as const;
@@ -82,4 +91,11 @@ test("of several alike that have no name yet each says when it last spoke, and a
   expect(silent).toContain("Not heard for 2 days");
   expect(silent).not.toContain("Signal");
   expect(walk("find", fresh, door)).toContain("2 devices found, 1 without a name.");
+});
+
+test("where no radio can let devices in there is no button for it, but what to do", () => {
+  const button = "Let devices in";
+  expect(walk("find")).toContain(button);
+  expect(walkWith({ canJoin: false }, "find", [])).not.toContain(button);
+  expect(walkWith({ canJoin: false }, "find", [])).toContain("Add a [zigbee] or [ble] section");
 });

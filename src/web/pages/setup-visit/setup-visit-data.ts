@@ -7,7 +7,7 @@ import { cadenceOf } from "../../../store/series/coverage-intervals.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isInUse, type ShownConflict, shownConflicts, titleOf } from "../shown-devices.ts";
-import type { Show, Trouble } from "../site.ts";
+import type { Asked, SetupVisit, Show, Trouble } from "../site.ts";
 
 /** One step of the set-up visit. Times are unix milliseconds. */
 export interface SetupVisitData {
@@ -68,10 +68,8 @@ export const steps = ["find", "name", "line", "test", "record"] as const;
 export type SetupVisitStep = (typeof steps)[number];
 
 export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
-  const { site, store, token, query, now_ms, locale } = asked;
-  const { walk } = site;
-  // A token that may only read sees nothing of the set-up visit.
-  if (walk === undefined || token.scope !== "admin") throw new HttpError("path_unknown", {});
+  const { site, store, query, now_ms, locale } = asked;
+  const walk = walkOf(asked);
   const names = await store.givenNames();
   const overviews = await store.itemOverviews();
   const shown = overviews.filter((one) => one.record.typename !== "gateways" && isInUse(one));
@@ -95,7 +93,8 @@ export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
       home: site.home ?? null,
       zone: await site.zoneOf(site.home),
       version: site.version,
-      state: walk.state,
+      // A form that failed leads here with that word. Without it, its error would greet whoever comes next.
+      state: query.has(failed) ? walk.state : { ...walk.state, unnamed: null },
       conflicts: shownConflicts(walk.conflicts, { overviews: shown, names, isWhole: true }),
       timeKnown: walk.isTimeKnown,
       devices,
@@ -156,3 +155,13 @@ function deviceOf(
     spoke_ms: series.length === 0 ? null : Math.max(...series.map(({ newest_ms }) => newest_ms)),
   };
 }
+
+/** @throws HttpError 404 where no home can be set up, 403 if the token may not set it up */
+export function walkOf({ site, token }: Pick<Asked, "site" | "token">): SetupVisit {
+  if (site.walk === undefined) throw new HttpError("path_unknown", {});
+  if (token.scope !== "admin") throw new HttpError("setup_scope", {});
+  return site.walk;
+}
+
+/** Names in an address that a form has failed: its error is shown there, and nowhere else. */
+export const failed = "failed";

@@ -1,6 +1,6 @@
 import type { Kind } from "../../../domain/kinds.ts";
-import { HttpError } from "../../server/http-errors.ts";
-import type { Asked, SetupVisit } from "../site.ts";
+import type { Asked } from "../site.ts";
+import { failed, walkOf } from "./setup-visit-data.ts";
 import { nameInRoom } from "./setup-visit-words.ts";
 
 /** Opens or closes joining; answers where to go on. */
@@ -21,14 +21,14 @@ export async function nameForm(asked: Asked, form: URLSearchParams): Promise<str
   const record = overviews.find((one) => one.record.macaddress === address)?.record;
   const kind = { kind: record?.typename as Kind, subtype: record?.subtypename ?? "" };
   const isNamed = await walk.name(address, { name: text("name") || (room && nameInRoom(room, kind)), room });
-  return isNamed ? "/walk?step=name" : `/walk?${new URLSearchParams({ step: "name", device: address })}`;
+  return isNamed ? "/walk?step=name" : naming(address);
 }
 
 /** Keeps the distances of curtain sensors, each in a field of its address; answers where to go on. */
 export async function lineForm(asked: Asked, form: URLSearchParams): Promise<string> {
   const walk = walkOf(asked);
   for (const [address, metres] of form)
-    if (metres.trim() !== "" && !(await walk.measure(address, metres))) break;
+    if (metres.trim() !== "" && !(await walk.measure(address, metres))) return `/walk?step=line&${failed}`;
   return "/walk?step=line";
 }
 
@@ -36,7 +36,12 @@ export async function lineForm(asked: Asked, form: URLSearchParams): Promise<str
 export async function replaceForm(asked: Asked, form: URLSearchParams): Promise<string> {
   const device = form.get("device") ?? "";
   const isDone = await walkOf(asked).replace(form.get("old") ?? "", device);
-  return isDone ? "/walk?step=name" : `/walk?${new URLSearchParams({ step: "name", device })}`;
+  return isDone ? "/walk?step=name" : naming(device);
+}
+
+/** Back to the form of a device, with the reason why it failed. */
+function naming(device: string): string {
+  return `/walk?${new URLSearchParams({ step: "name", device, [failed]: "" })}`;
 }
 
 /** Takes the device that claims to be a known one in its place, or refuses it; answers where to go on: back to the page of the form. */
@@ -49,10 +54,4 @@ export async function conflictForm(asked: Asked, form: URLSearchParams): Promise
   if (given === "accept" || given === "refuse")
     await walk.settle(seen, answer[given], `${name.slice(0, 100)} (token ${id})`);
   return form.get("from") === "home" ? "/" : "/walk";
-}
-
-/** @throws HttpError 404 if the token may not set up a home */
-function walkOf({ site, token }: Asked): SetupVisit {
-  if (site.walk === undefined || token.scope !== "admin") throw new HttpError("path_unknown", {});
-  return site.walk;
 }

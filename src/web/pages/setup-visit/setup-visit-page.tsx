@@ -34,24 +34,31 @@ const stepsOf = { find: Find, name: Naming, line: Line, test: Test, record: Acce
 
 function Find(data: SetupVisitProps) {
   const { devices, state, conflicts } = data;
-  const { joining, opened, started, failed, problem } = state;
+  const { joining, canJoin, opened, started, failed, problem } = state;
   return (
     <>
       <Where data={data}>find the devices</Where>
       <h1 aria-live="polite">{foundText(devices)}</h1>
       {problem === null ? null : <p class="needed">{problem}.</p>}
-      <form method="post" action="/walk/joining">
-        <p>
-          {opened !== null
-            ? `${openedText(opened, data)} Put a battery in one, or press its button, and wait until it appears here.`
-            : joining === "waiting"
-              ? "The radio is starting."
-              : "No new device can join now. To let devices in, tap the button."}
+      {canJoin ? (
+        <form method="post" action="/walk/joining">
+          <p>
+            {opened !== null
+              ? `${openedText(opened, data)} Put a battery in one, or press its button, and wait until it appears here.`
+              : joining === "waiting"
+                ? "The radio is starting."
+                : "No new device can join now. To let devices in, tap the button."}
+          </p>
+          <button type="submit" name="do" value={joining === "closed" ? "open" : "close"}>
+            {joining === "closed" ? "Let devices in" : "Stop letting devices in"}
+          </button>
+        </form>
+      ) : (
+        <p class="needed">
+          This gateway has no radio that lets devices join. Add a [zigbee] or [ble] section to its
+          configuration, and restart it.
         </p>
-        <button type="submit" name="do" value={joining === "closed" ? "open" : "close"}>
-          {joining === "closed" ? "Let devices in" : "Stop letting devices in"}
-        </button>
-      </form>
+      )}
       {devices.length === 0 ? null : devices.every(({ named }) => named) ? (
         <ToTest data={data} />
       ) : (
