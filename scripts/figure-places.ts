@@ -5,7 +5,7 @@
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
-export const figureDocuments = ["docs/performance.md", "docs/reliability.md"];
+export const figureDocuments = ["docs/derived.md", "docs/performance.md", "docs/reliability.md"];
 
 export interface FigurePlace {
   /** The place as it stands, with both comments. */

@@ -17,7 +17,7 @@ lintel_program() {
     list "$files"
     echo "With the source of Lintel in them, for a module by itself or to make what a server is sent:"
     list "$files/with-source"
-    echo "With --record its figures are put into docs/performance.md or docs/reliability.md, where they have a place there."
+    echo "With --record its figures are put into docs/performance.md, docs/reliability.md or docs/derived.md, where they have a place there."
     exit 0
   fi
   name=$1

@@ -34,6 +34,7 @@ export const sourcesOf: Readonly<Record<string, readonly string[]>> = {
   "trials kills restarts": gateway,
   "trials life --planted": ["src/store", "src/gateway", "src/transfer", "src/central"],
   "trials life --seeds": ["src/store", "src/gateway", "src/transfer", "src/central"],
+  "trials measures": ["src/domain/derived", "src/store/derived", "src/demo"],
   "trials requests paging": pages,
   "trials requests random": ["src/web", "src/store"],
   "trials update": ["src/gateway/update", "src/cli/update.ts"],

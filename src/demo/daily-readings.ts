@@ -105,7 +105,7 @@ export function composedWeight(day: number, random: Random) {
 }
 
 /** Grams on a day, by its number: a slow loss that comes and goes, as appetite does. */
-function weightOn(day: number): number {
+export function weightOn(day: number): number {
   return 67_800 + 650 * Math.sin(day / 14) + 280 * Math.sin(day / 4.3 + 1);
 }
 
@@ -218,9 +218,10 @@ export const events_before = 412;
 export const broadcast_every_s = 8 * 3_600;
 export const broadcast_for_s = 600;
 
-/** The watch's log of a day: a block for every ten minutes, also where nobody wore it. */
-export function watchLogOf(day: LivedDay, random: Random): Block[] {
-  const notWorn = takenOff(day, random);
+/** The watch's log of a day: a block for every ten minutes, also where nobody wore it. With `always` she never takes it off. */
+export function watchLogOf(day: LivedDay, random: Random, always = false): Block[] {
+  const off = takenOff(day, random);
+  const notWorn = always ? [] : off;
   const blocks: Block[] = [];
   const end_ms = Math.max(...day.stays.map(({ to_ms }) => to_ms));
   let from_ms = Math.ceil(day.midnight_ms / block_ms) * block_ms;
@@ -247,19 +248,24 @@ function blockOf(day: LivedDay, span: TimeSpan, random: Random): Block {
   const end_ms = span.to_ms;
   const middle_ms = (span.from_ms + end_ms) / 2;
   const stay = day.stays.find((one) => during(middle_ms, one));
-  const walks = day.walks_ms.filter((at_ms) => during(at_ms, span)).length;
+  const walks = day.walks.filter(({ at_ms }) => during(at_ms, span)).length;
   const [share, hall] = [random.next(), random.between(11, 19)];
   if (stay === undefined || (stay.asleep && walks === 0))
-    return { end_ms, steps: 0, activity: sleepOf(stay, middle_ms) };
+    return { end_ms, steps: 0, activity: sleepOf(stay, { at_ms: middle_ms, midnight_ms: day.midnight_ms }) };
   const [low, high] = stay.asleep ? [2, 14] : stepsIn[stay.place];
   const steps = Math.round(low + (high - low) * share ** 2 + walks * hall);
   return { end_ms, steps, activity: steps >= walking_steps_min ? "WALKING" : "UNKNOWN" };
 }
 
 /** Deep sleep comes early in each cycle of about ninety minutes, and the less of it the longer the night lasts. */
-function sleepOf(stay: TimeSpent | undefined, at_ms: number): Activity {
+function sleepOf(
+  stay: TimeSpent | undefined,
+  { at_ms, midnight_ms }: { at_ms: number; midnight_ms: number },
+): Activity {
   if (stay === undefined) return "UNKNOWN";
-  const slept_min = (at_ms - stay.from_ms) / 60_000;
+  // At midnight she has slept for a while.
+  const before_min = stay.from_ms === midnight_ms ? 75 : 0;
+  const slept_min = (at_ms - stay.from_ms) / 60_000 + before_min;
   if (slept_min < 12) return "UNKNOWN";
   const cycle = Math.floor(slept_min / 90);
   const within = (slept_min % 90) / 90;

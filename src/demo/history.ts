@@ -15,7 +15,7 @@ import {
   weighingsOn,
 } from "./daily-readings.ts";
 import { boxes, deviceOf, readingOf, sensorNamed, watch } from "./devices.ts";
-import { dayOf, type LivedDay, type SensorEvent } from "./household.ts";
+import { dayOf, type LivedDay, type SensorEvent, type TimeSpent } from "./household.ts";
 import { brokenDoorOn, during, type HomeOutages, heartbeatsOf, outagesBefore } from "./outages.ts";
 import { Random } from "./random.ts";
 
@@ -34,7 +34,7 @@ export interface Buffers {
  * time. A day is the same for the same `seed`, whatever the span. A new home's box was last polled a day ago and its watch
  * last read some hours ago, so that both have something to tell; with `resumed` an earlier history on the same store went on
  * to `from_ms`, and nobody has asked either since. `progress` is told how many days are on disk, `evening` of each midnight with which
- * one of them was over, before more is appended.
+ * one of them was over, before more is appended. `outages` are those of every demo, unless others are given.
  */
 export async function appendHistory(options: {
   store: GatewayStore;
@@ -44,10 +44,11 @@ export async function appendHistory(options: {
   resumed?: boolean;
   progress: (done: number, days: number) => void;
   evening?: (midnight_ms: number) => Promise<void>;
+  outages?: HomeOutages;
 }): Promise<Buffers> {
   const { store, from_ms, until_ms, seed, resumed = false, evening } = options;
   const midnights = midnightsOf(from_ms, until_ms);
-  const outages = outagesBefore(until_ms);
+  const { outages = outagesBefore(until_ms) } = options;
   const watch_ms = resumed ? from_ms - read_within_ms : Math.max(from_ms, until_ms - watch_keeps_ms);
   const asked: LastAsked = {
     box_ms: resumed ? from_ms : Math.max(from_ms, until_ms - box_keeps_ms),
@@ -59,7 +60,9 @@ export async function appendHistory(options: {
     options.progress(done, midnights.length);
     const told = telling.day(midnight_ms);
     // What had fallen silent by the end of the earlier demo stays so.
-    const broken = resumed ? [] : brokenDoorOn(midnight_ms, seed, outages);
+    const broken = resumed
+      ? []
+      : brokenDoorOn(midnight_ms, seed, outages, awayOn(livedDay(seed, midnight_ms)));
     const readings = [...told.readings, ...broken]
       .filter(({ stamp_ms }) => stamp_ms >= from_ms)
       .sort((one, other) => one.stamp_ms - other.stamp_ms);
@@ -108,12 +111,9 @@ export class Telling {
   /** All readings of a day in order, and the gaps that its devices know of. Days are to be asked for in order. */
   day(midnight_ms: number): { readings: Reading[]; gaps: Gap[] } {
     const { until_ms } = this.#asked;
-    const date = new Date(midnight_ms);
-    const number = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / day_ms;
-    // Each device has numbers of its own, so that a change to one leaves the others as they were.
-    const random = (device: number) => Random.ofDay(this.#seed + device, number);
-    const day = dayOf(midnight_ms, random(0));
-    const blocks = this.#toldByWatch(watchLogOf(day, random(4)));
+    const random = (device: number) => randomOf(this.#seed, midnight_ms, device);
+    const day = livedDay(this.#seed, midnight_ms);
+    const blocks = this.#toldByWatch(watchLogOf(day, random(watchNumbers)));
     const readings = [
       ...day.events
         .filter((event) => this.#heard(event))
@@ -186,6 +186,29 @@ export class Telling {
     return lost === 0 ? [] : [{ device, ...powerCut, reason: "missed_broadcasts", lost }];
   }
 }
+
+/** The day that begins at a midnight, as it was lived. */
+export function livedDay(seed: number, midnight_ms: number): LivedDay {
+  return dayOf(midnight_ms, randomOf(seed, midnight_ms, 0));
+}
+
+/** When nobody was at home on a day. */
+export function awayOn({ stays }: LivedDay): TimeSpent[] {
+  return stays.filter(({ place }) => place === "away");
+}
+
+/** The log that the watch would have of a day if it was never taken off. */
+export function wornWatchLog(seed: number, day: LivedDay): Block[] {
+  return watchLogOf(day, randomOf(seed, day.midnight_ms, watchNumbers), true);
+}
+
+/** Each device has numbers of its own, so that a change to one leaves the others as they were. */
+function randomOf(seed: number, midnight_ms: number, device: number): Random {
+  const date = new Date(midnight_ms);
+  return Random.ofDay(seed + device, Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / day_ms);
+}
+
+const watchNumbers = 4;
 
 /** Midnights, in this machine's time zone, of the days that the span touches. */
 export function midnightsOf(from_ms: number, until_ms: number): number[] {

@@ -15,6 +15,12 @@ export interface TimeSpent extends TimeSpan {
   readonly asleep: boolean;
 }
 
+/** A walk along the hall: when she set out, and how fast she went. */
+export interface LivedWalk {
+  readonly at_ms: number;
+  readonly speed_m_s: number;
+}
+
 /** A day as it was lived: what the flat's sensors saw, and what the other devices will have noticed. */
 export interface LivedDay {
   readonly midnight_ms: number;
@@ -26,8 +32,8 @@ export interface LivedDay {
   readonly stays: readonly TimeSpent[];
   /** When the medicine of a meal was taken; a meal whose dose was forgotten has none. */
   readonly doses: Readonly<Partial<Record<MealName, number>>>;
-  /** Moments of walks along the hall. */
-  readonly walks_ms: readonly number[];
+  /** Walks along the hall, in order. */
+  readonly walks: readonly LivedWalk[];
   readonly visit?: TimeSpan;
   /** 0 to 1: short nights with many walks are bad ones, and slow the day after. */
   readonly restedness: number;
@@ -114,7 +120,7 @@ class Day {
   readonly #events: SensorEvent[] = [];
   readonly #stays: TimeSpent[] = [];
   readonly #doses: Partial<Record<MealName, number>> = {};
-  readonly #walks_ms: number[] = [];
+  readonly #walks: LivedWalk[] = [];
   #visit: TimeSpan | undefined;
   #now_ms: number;
   #place: FlatPlace = "bedroom";
@@ -137,7 +143,7 @@ class Day {
         .sort((one, other) => one.at_ms - other.at_ms),
       stays: this.#stays,
       doses: this.#doses,
-      walks_ms: this.#walks_ms,
+      walks: this.#walks,
       visit: this.#visit,
       restedness: this.#restedness,
     };
@@ -230,8 +236,8 @@ class Day {
 
   #go(place: FlatPlace): void {
     const pace_m_s = this.#pace_m_s * this.#random.between(0.95, 1.05);
-    const steps = walk(this.#place, place, this.#random, pace_m_s);
-    if (alongHall(this.#place, place)) this.#walks_ms.push(this.#now_ms);
+    const { steps, speed_m_s } = walk(this.#place, place, this.#random, pace_m_s);
+    if (speed_m_s !== undefined) this.#walks.push({ at_ms: this.#now_ms, speed_m_s });
     for (const step of steps) this.#add(this.#now_ms + step.after_ms, step.sensor, step.zonestatus);
     // Arrived once the last sensor was passed; what falls quiet behind comes later.
     const passed = steps.filter(({ zonestatus: status }) => status !== zonestatus.wall.idle);
@@ -255,16 +261,22 @@ export interface WalkEvent {
 
 /**
  * Sensor events of a walk from one place to another at about `pace_m_s`. A walk between the bedroom or bathroom and the
- * rest of the flat leads along the hall, past the curtain sensors one after the other.
+ * rest of the flat leads along the hall, past the curtain sensors one after the other, and has its speed there.
  */
-export function walk(from: FlatPlace, to: FlatPlace, random: Random, pace_m_s = usualPace_m_s): WalkEvent[] {
+export function walk(
+  from: FlatPlace,
+  to: FlatPlace,
+  random: Random,
+  pace_m_s = usualPace_m_s,
+): { steps: WalkEvent[]; speed_m_s?: number } {
   const steps: WalkEvent[] = [];
   const add = (after_ms: number, sensor: SensorName, status: number) =>
     steps.push({ after_ms: Math.round(after_ms), sensor, zonestatus: status });
-  if (from === to) return steps;
+  if (from === to) return { steps };
   let after_ms = 0;
+  let speed_m_s: number | undefined;
   if (alongHall(from, to)) {
-    const speed_m_s = pace_m_s * random.between(0.92, 1.08);
+    speed_m_s = pace_m_s * random.between(0.92, 1.08);
     const passed = quietSide(from) ? curtains : curtains.toReversed();
     const start_m = passed[0]?.metres ?? 0;
     add(0, "hall-wall", zonestatus.wall.alarm);
@@ -282,7 +294,8 @@ export function walk(from: FlatPlace, to: FlatPlace, random: Random, pace_m_s = 
     add(after_ms, "front-door", zonestatus.door.alarm);
     add(after_ms + random.between(4_000, 15_000), "front-door", zonestatus.door.idle);
   }
-  return steps.sort((one, other) => one.after_ms - other.after_ms);
+  steps.sort((one, other) => one.after_ms - other.after_ms);
+  return { steps, ...(speed_m_s !== undefined && { speed_m_s }) };
 }
 
 /** Whether the way leads past the curtain sensors. */

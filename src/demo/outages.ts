@@ -41,11 +41,12 @@ export function during(at_ms: number, { from_ms, to_ms }: TimeSpan): boolean {
   return at_ms >= from_ms && at_ms < to_ms;
 }
 
-/** Events of the door whose sensor has fallen silent, of a day before that: opened for some minutes, some times a day. */
+/** Events of the door whose sensor has fallen silent, of a day before that: opened for some minutes, some times a day, while somebody is at home. */
 export function brokenDoorOn(
   midnight_ms: number,
   seed: number,
   { powerCut, broken_ms }: HomeOutages,
+  away: readonly TimeSpan[],
 ): Reading[] {
   const random = Random.ofDay(seed + own_numbers, Math.round(midnight_ms / day_ms));
   const { alarm, idle } = zonestatus.door;
@@ -60,7 +61,7 @@ export function brokenDoorOn(
       : [];
   });
   return events
-    .filter(([at_ms]) => at_ms < broken_ms && !during(at_ms, powerCut))
+    .filter(([at_ms]) => at_ms < broken_ms && ![powerCut, ...away].some((one) => during(at_ms, one)))
     .map(([at_ms, event]) => readingOf(brokenSensor, "wirelesssensor_events", at_ms, { event }));
 }
 

@@ -127,7 +127,7 @@ export async function plugInZigbeeRadio({ clock, random, pauses, log, file }: Pe
       while (!pauses.stopped) {
         const next = random.pick(places.filter((one) => one !== place));
         const started_ms = clock.now().monotonic_ms;
-        const steps = walk(place, next, random);
+        const { steps } = walk(place, next, random);
         const alarms = steps.filter(({ sensor, zonestatus: status }) => status === alarmOf(sensor));
         const arrived_ms = Math.max(...alarms.map(({ after_ms }) => after_ms), 0);
         for (const { after_ms, sensor, zonestatus: status } of steps) {

@@ -6,6 +6,7 @@ import {
   type HomeData,
   itemsOf,
   known,
+  leastShare,
   minutes,
   observedShare,
   seconds,
@@ -50,6 +51,13 @@ function witnesses(home: HomeData): HomeData["items"] {
   return doors.length === 0 || seeing.length === 0 ? [] : [...doors, ...seeing];
 }
 
+/** The front doors are as a room of their own: without one of them nothing is known. */
+function observedBy(all: HomeData["items"], span: TimeSpan): number {
+  const doors = all.filter(({ role }) => role === "front door");
+  const seeing = all.filter(({ role }) => role !== "front door");
+  return Math.min(leastShare(seeing, span), ...doors.map((door) => observedShare([door], span)));
+}
+
 /** A row for each absence that began on one of the days. */
 export function outings(home: HomeData): DerivedRow[] {
   const all = witnesses(home);
@@ -57,7 +65,7 @@ export function outings(home: HomeData): DerivedRow[] {
   return absencesOf(home).flatMap(({ from_ms, to_ms }) => {
     const day = dayAt(home.days, from_ms);
     if (day === undefined) return [];
-    const observed = observedShare(all, { from_ms, to_ms });
+    const observed = observedBy(all, { from_ms, to_ms });
     const values = { stop: seconds(to_ms), away_min: known(minutes(to_ms - from_ms), observed) };
     return [{ at_ms: from_ms, day: day.date, observed, values }];
   });
@@ -69,7 +77,7 @@ export function outOfHome(home: HomeData): DerivedRow[] {
   if (all.length === 0) return [];
   const absences = absencesOf(home);
   return daysSince(home, all).map((day) => {
-    const observed = observedShare(all, day);
+    const observed = observedBy(all, day);
     const begun = absences.filter(({ from_ms }) => isIn(day, from_ms)).length;
     const values = {
       outings: known(begun, observed),

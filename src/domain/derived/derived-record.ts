@@ -26,7 +26,8 @@ function recordOf(name: DerivedName): TObject {
     ),
     ...Object.fromEntries(own),
     observed: Type.Number({
-      description: "the part of its time in which the items it is made of were listened to and alive, 0 to 1",
+      description:
+        "the part of its time in which the items it is made of were listened to and alive, 0 to 1; of several rooms that of the least",
       minimum: 0,
       maximum: 1,
     }),

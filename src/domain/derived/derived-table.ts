@@ -30,7 +30,7 @@ export interface DerivedDefinition {
 }
 
 const inRooms = "sensors of movement whose rooms are known";
-const allObserved = "unknown (null) where less than 90% of its time was observed";
+const allObserved = "unknown (null) where less than 90% of its time was observed in any room that it needs";
 
 /**
  * The derived measures: the one table that the interface, the pages, the report, packages and clients have their numbers from. One more measure is one more

@@ -62,6 +62,12 @@ export function observedShare(items: readonly Pick<HomeItem, "covered">[], span:
   return Math.round((shares.reduce((sum, one) => sum + one, 0) / items.length) * 1_000) / 1_000;
 }
 
+/** The part of a span in which the room that was observed least was: a sensor that was off in one room is not made good by those of others. Three digits. */
+export function leastShare(items: readonly Pick<HomeItem, "covered" | "room">[], span: TimeSpan): number {
+  const rooms = [...Map.groupBy(items, ({ room }) => room).values()];
+  return rooms.length === 0 ? 0 : Math.min(...rooms.map((own) => observedShare(own, span)));
+}
+
 /** How much of a span some spans without overlaps cover, milliseconds. */
 export function within_ms(spans: readonly TimeSpan[], span: TimeSpan): number {
   return spans.reduce(

@@ -5,6 +5,7 @@ import {
   type HomeData,
   type HomeItem,
   itemsOf,
+  leastShare,
   minutes,
   observed_min,
   observedShare,
@@ -58,9 +59,9 @@ export function nights(home: HomeData): DerivedRow[] {
     const dark = nightOf(home.zone, day.date);
     // A night that is not over has no length.
     if (dark.whole.to_ms > home.now_ms) return [];
-    const best = sources.find((one) => observedShare(one.items, dark.hours) >= observed_min) ?? sources[0];
+    const best = sources.find((one) => leastShare(one.items, dark.hours) >= observed_min) ?? sources[0];
     if (best === undefined) return [];
-    const observed = observedShare(best.items, dark.hours);
+    const observed = leastShare(best.items, dark.hours);
     const values = observed < observed_min ? unknownNight : best.find(dark.whole);
     return [{ at_ms: day.from_ms, day: day.date, observed, values: { source: best.name, ...values } }];
   });

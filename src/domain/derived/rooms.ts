@@ -7,6 +7,7 @@ import {
   type HomeItem,
   itemsOf,
   known,
+  leastShare,
   minutes,
   observedShare,
   seconds,
@@ -71,7 +72,7 @@ export function roomVisits(home: HomeData): DerivedRow[] {
   return visitsOf(home).flatMap(({ room, from_ms, to_ms, signs }) => {
     const day = dayAt(home.days, from_ms);
     if (day === undefined) return [];
-    const observed = observedShare(sensors, { from_ms, to_ms: to_ms ?? home.now_ms });
+    const observed = leastShare(sensors, { from_ms, to_ms: to_ms ?? home.now_ms });
     const dwell = to_ms === undefined ? null : known(minutes(to_ms - from_ms), observed);
     const values = { room, stop: to_ms === undefined ? null : seconds(to_ms), dwell_min: dwell, signs };
     return [{ at_ms: from_ms, day: day.date, observed, values }];
@@ -90,7 +91,7 @@ export function roomDays(home: HomeData): DerivedRow[] {
       .map(({ from_ms, to_ms }): TimeSpan => ({ from_ms, to_ms: to_ms ?? home.now_ms })),
   }));
   return daysSince(home, sensors).flatMap((day) => {
-    const all = observedShare(sensors, day);
+    const all = leastShare(sensors, day);
     return rooms.map(({ room, watching, stays }) => {
       const observed = observedShare(watching, day);
       const begun = stays.filter(({ from_ms }) => isIn(day, from_ms));
@@ -117,7 +118,7 @@ export function transitions(home: HomeData): DerivedRow[] {
         .filter((to) => to !== from)
         .map((to) => {
           const both = sensors.filter(({ room }) => room === from || room === to);
-          const observed = observedShare(both, day);
+          const observed = leastShare(both, day);
           const count = own.filter(({ room, next }) => room === from && next === to).length;
           const values = { fromroom: from, toroom: to, transitions: known(count, observed) };
           return { at_ms: day.from_ms, day: day.date, observed, values };
@@ -137,7 +138,7 @@ export function activity(home: HomeData): DerivedRow[] {
     hoursOf(day)
       .filter(({ from_ms }) => from_ms <= home.now_ms)
       .map((span, hour) => {
-        const observed = observedShare(moving, span);
+        const observed = leastShare(moving, span);
         let count = 0;
         for (let minute = span.from_ms / 60_000; minute < span.to_ms / 60_000; minute++)
           if (active.has(minute)) count++;
