@@ -14,7 +14,7 @@ import { alongHall, type FlatPlace, type TimeSpent } from "../../../../src/demo/
 import { brokenDoorOn } from "../../../../src/demo/outages.ts";
 import type { SimulatedMonth } from "./simulated-month.ts";
 
-/** What a measure said beside what was lived. */
+/** A measure beside the life that was lived. */
 export interface Tally {
   /** Differences of what was known: told minus true. */
   readonly errors: number[];
