@@ -13,7 +13,6 @@ import { NetworkFiles } from "./files.ts";
 import { HerdsmanLog } from "./herdsman-log.ts";
 import { Joining } from "./joining.ts";
 import { LastStatuses } from "./last-status.ts";
-import { otherNetworkFault } from "./other-network.ts";
 import { openRadio, type Radio, type RadioOptions } from "./radio.ts";
 import { Sensors } from "./sensors.ts";
 import { isStray } from "./stray-faults.ts";
@@ -193,9 +192,9 @@ export class ZigbeeDriver implements Driver {
     const mayLeave = this.#mayLeaveNetwork;
     this.#mayLeaveNetwork = false;
     let refused = false;
-    const requireLeave = (held: string) => {
+    const requireLeave = (fault: OperatorError) => {
       refused = !mayLeave;
-      if (refused) throw otherNetworkFault(options.port, held);
+      if (refused) throw fault;
     };
     try {
       return await openRadio({ ...options, requireLeave }, signal);

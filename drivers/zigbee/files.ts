@@ -1,6 +1,7 @@
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { UnifiedBackupStorage } from "zigbee-herdsman/dist/models/backup-storage-unified.js";
 import { parseIfWhole, readIfThere, writeDurably } from "../../src/base/disk/safe-files.ts";
 import type { Log } from "../../src/base/log.ts";
 import type { Energies } from "./channel.ts";
@@ -79,10 +80,17 @@ export class NetworkFiles {
     return kept?.channel === channel;
   }
 
-  /** Whether the coordinator's backup is there and of this network, so that any adapter can take it over. */
-  holdBackupOf(network: Network): boolean {
-    const kept = networkOfBackup(parseIfWhole(readIfThere(this.backup)));
-    return kept !== undefined && isDeepStrictEqual(kept, network);
+  /** The coordinator's backup where it is of this network, so that any adapter can take it over. */
+  backupOf(network: Network): UnifiedBackupStorage | undefined {
+    const kept = parseIfWhole(readIfThere(this.backup));
+    const held = networkOfBackup(kept);
+    const isSame = held !== undefined && isDeepStrictEqual(held, network);
+    return isSame ? (kept as UnifiedBackupStorage) : undefined;
+  }
+
+  /** Gives the backup up, which no adapter is to restore. */
+  forgetBackup(): void {
+    renameSync(this.backup, `${this.backup}.given-up`);
   }
 
   /** Gives the network up so that the next start makes up another. */

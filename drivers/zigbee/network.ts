@@ -35,12 +35,22 @@ export function networkOf(value: unknown): Network | undefined {
 /** The network of a coordinator backup (zigpy's open coordinator backup format, version 1). */
 export function networkOfBackup(backup: unknown): Network | undefined {
   if (!Value.Check(backupSchema, backup)) return undefined;
+  const extended_pan_id = Buffer.from(backup.extended_pan_id, "hex");
   return networkOf({
     pan_id: Number.parseInt(backup.pan_id, 16),
-    extended_pan_id: [...Buffer.from(backup.extended_pan_id, "hex")],
+    extended_pan_id: [...(isOfEmber(backup) ? extended_pan_id.reverse() : extended_pan_id)],
     channel: backup.channel,
     network_key: [...Buffer.from(backup.network_key.key, "hex")],
   });
+}
+
+/** Whether a stick of Silicon Labs wrote a backup: it has addresses of 64 bits least significant byte first. */
+export function isOfEmber({
+  stack_specific,
+}: {
+  readonly stack_specific?: { readonly ezsp?: unknown };
+}): boolean {
+  return stack_specific?.ezsp !== undefined;
 }
 
 export function isCoordinatorBackup(value: unknown): boolean {
@@ -53,4 +63,5 @@ const backupSchema = Type.Object({
   extended_pan_id: Type.String(),
   channel: Type.Integer(),
   network_key: Type.Object({ key: Type.String() }),
+  stack_specific: Type.Optional(Type.Object({ ezsp: Type.Optional(Type.Unknown()) })),
 });

@@ -1,6 +1,6 @@
 import type { Controller } from "zigbee-herdsman";
 import type { Clock } from "../../src/base/clock.ts";
-import { messageOf, type OperatorError } from "../../src/base/errors.ts";
+import { messageOf, OperatorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
 import { channelText, type MeshChannel } from "../../src/domain/mesh.ts";
 import type { Session } from "../wire/reconnect.ts";
@@ -13,8 +13,16 @@ import { whenSet } from "./field-watch.ts";
 import type { NetworkFiles } from "./files.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import { deviceForgetter, releaseLeftovers, surviveErrors } from "./leftovers.ts";
+import {
+  canRestore,
+  fittedBackup,
+  offerBackup,
+  otherTypeFault,
+  ownAddressFault,
+  takeOverAddress,
+} from "./moving.ts";
 import type { Network } from "./network.ts";
-import { askBeforeLeavingNetwork } from "./other-network.ts";
+import { askBeforeLeavingNetwork, otherNetworkFault } from "./other-network.ts";
 import { findEveryFrame } from "./parser.ts";
 
 /** A coordinator at work. */
@@ -35,8 +43,8 @@ export interface RadioOptions extends AdapterLine {
   readonly follow: (controller: Controller, arrivals: Arrivals) => void;
   /** Is given the controller once it has started, before the messages are handed on that came meanwhile. */
   readonly prepare: (controller: Controller) => Promise<void>;
-  /** Throws unless the adapter may give up the network that it holds (as text, where it is known), which is not that of `files`. */
-  readonly requireLeave: (held: string) => void;
+  /** Throws the fault unless the adapter may give up the network that it holds, which is not that of `files`, or the sensors of the network of `files`. */
+  readonly requireLeave: (fault: OperatorError) => void;
 }
 
 /** A quiet coordinator is asked this often whether it still answers, and given up after so many failures. */
@@ -53,7 +61,10 @@ const reopen_ms = 1_000;
  */
 export async function openRadio(options: RadioOptions, signal: AbortSignal): Promise<Radio> {
   const { files, clock, log } = options;
-  const radio = await openOnce(options, signal);
+  const radio = await openOnce(options, signal).catch((thrown: unknown) => {
+    if (!(thrown instanceof AddressWritten)) throw thrown;
+    return openOnce(options, signal, { isSecond: true });
+  });
   const quieter = radio.formed ? await quieterChannel(radio, options) : undefined;
   if (quieter === undefined) return radio;
   log.info(
@@ -85,12 +96,24 @@ async function quieterChannel(
   }
 }
 
-async function openOnce(options: RadioOptions, signal: AbortSignal): Promise<OpenRadio> {
+/** A stick has got the address of another one, and needs a reset: it is opened again. */
+class AddressWritten extends OperatorError {}
+
+async function openOnce(
+  options: RadioOptions,
+  signal: AbortSignal,
+  { isSecond = false } = {},
+): Promise<OpenRadio> {
   const { port, adapter, files, herdsmanLog, log } = options;
   requirePort(options);
   const { Controller, setLogger } = await import("zigbee-herdsman");
   const network = files.prepare(options.random);
   const paired = files.pairedDevices;
+  const unified = files.backupOf(network);
+  if (paired > 0 && unified !== undefined && !canRestore(adapter, unified)) {
+    options.requireLeave(otherTypeFault(options));
+    files.forgetBackup();
+  }
   setLogger(herdsmanLog);
   await findEveryFrame(options.dropped);
   const forgetDevices = await deviceForgetter();
@@ -99,7 +122,11 @@ async function openOnce(options: RadioOptions, signal: AbortSignal): Promise<Ope
   const controller = new Controller({
     network: {
       panID: network.pan_id,
-      extendedPanID: network.extended_pan_id,
+      // zigbee-herdsman turns it for the other makes alone: the network has it in printed order.
+      extendedPanID:
+        adapter === "ember" || adapter === "ezsp"
+          ? network.extended_pan_id.toReversed()
+          : network.extended_pan_id,
       channelList: [network.channel],
       networkKey: network.network_key,
     },
@@ -112,20 +139,35 @@ async function openOnce(options: RadioOptions, signal: AbortSignal): Promise<Ope
   });
   const arrivals = new Arrivals(options);
   options.follow(controller, arrivals);
+  const { fromUnifiedBackup } = await import("zigbee-herdsman/dist/utils/backup.js");
   const guard = adapter === "deconz" ? await DeconzGuard.make() : undefined;
   // It makes its adapter in the course of its start, and has it open the port right after.
   whenSet(controller, "adapter", (made) => {
     arrivals.listenTo(made as Adapter);
     guard?.watch(made as Adapter);
-    askBeforeLeavingNetwork(made as Adapter, adapter, (held) => {
-      if (files.holdBackupOf(network)) return;
+    // Some adapters take an error for a reason to try again.
+    const orHangUp = (step: () => void) => {
       try {
-        options.requireLeave(held);
+        step();
       } catch (refusal) {
-        // Some adapters take an error for a reason to try again.
         hangUp.abort(refusal);
         throw refusal;
       }
+    };
+    askBeforeLeavingNetwork(made as Adapter, adapter, (held) => {
+      if (unified !== undefined) return;
+      orHangUp(() => options.requireLeave(otherNetworkFault(port, held)));
+    });
+    if (unified === undefined) return;
+    const backup = fittedBackup(unified, { adapter, fromUnifiedBackup, random: options.random });
+    offerBackup(made as Adapter, adapter, backup);
+    takeOverAddress(made as Adapter, backup, {
+      isSecond,
+      written: () =>
+        orHangUp(() => {
+          throw new AddressWritten("the adapter takes over the address of the one before", "wait");
+        }),
+      refused: () => orHangUp(() => options.requireLeave(ownAddressFault(port))),
     });
   });
   let formed = false;

@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { sticksPage, sticksText } from "../../scripts/stick-page.ts";
 import { sensorsPage, sensorsText } from "../../scripts/supported-sensors.ts";
+
+test("docs/sticks.md says of sticks what the tables say: bun scripts/stick-page.ts writes it", async () => {
+  const written = await Bun.file(join(import.meta.dir, "../..", sticksPage)).text();
+  expect(written === sticksText()).toBe(true);
+});
 
 test("docs/sensors.md says of sensors what the tables say: bun scripts/supported-sensors.ts writes it", async () => {
   const written = await Bun.file(join(import.meta.dir, "../..", sensorsPage)).text();

@@ -71,6 +71,10 @@ export class ZnpSimulator extends StickSimulator {
     return kept === undefined ? this.chip : reversed(kept);
   }
 
+  get frameCounter(): number {
+    return this.nv.entry(nvTable.networkSecurity.id, 0)?.readUInt32LE(0) ?? 0;
+  }
+
   runNetwork({ pan_id, extended_pan_id, channel, key }: FormedNetwork = someNetwork(this.random)): void {
     this.nv.set(nvItem.configured, Buffer.from([0x55]));
     this.nv.set(nvItem.panId, u16(pan_id));

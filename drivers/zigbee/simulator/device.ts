@@ -43,6 +43,8 @@ export interface DeviceExport {
   readonly nwk: number;
   /** The network key it was given when it joined; null while it belongs to no network. */
   readonly network_key: string | null;
+  /** The network and the coordinator with which it joined, as a stick has them; absent: that of the key. */
+  readonly home?: string | undefined;
   readonly zonestatus: number;
   readonly enrolled: boolean;
   readonly cie: string;
@@ -89,6 +91,7 @@ export class SimulatedDevice {
   readonly zone_type: number | undefined;
   nwk: number;
   network_key: Buffer | undefined;
+  home: string | undefined;
   zonestatus: number;
   /** How well it is heard by what it hangs on, … */
   linkquality = 150;
@@ -121,6 +124,7 @@ export class SimulatedDevice {
     this.zone_type = state.zone_type ?? undefined;
     this.nwk = state.nwk;
     this.network_key = state.network_key === null ? undefined : Buffer.from(state.network_key, "hex");
+    this.home = state.home;
     this.zonestatus = state.zonestatus;
     this.enrolled = state.enrolled;
     this.cie = Buffer.from(state.cie, "hex");
@@ -135,6 +139,7 @@ export class SimulatedDevice {
       zone_type: this.zone_type ?? null,
       nwk: this.nwk,
       network_key: this.network_key?.toString("hex") ?? null,
+      home: this.home,
       zonestatus: this.zonestatus,
       enrolled: this.enrolled,
       cie: this.cie.toString("hex"),

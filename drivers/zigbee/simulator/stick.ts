@@ -82,6 +82,9 @@ export abstract class StickSimulator extends LineSimulator {
   abstract get network():
     | { readonly pan_id: number; readonly channel: number; readonly extended_pan_id: Buffer }
     | undefined;
+  /** Address of the stick in printed order, and the counter of the frames that it sends with the network's key. */
+  abstract get eui(): Buffer;
+  abstract get frameCounter(): number;
   /** Runs a network that a host has set up before: one with random identifiers, or the one that is given. */
   abstract runNetwork(network?: FormedNetwork): void;
   protected abstract memory(): SimulatorExport["nv"];
@@ -138,10 +141,17 @@ export abstract class StickSimulator extends LineSimulator {
     return this.devices.find((device) => device.nwk === nwk && this.hears(device));
   }
 
-  /** A device is heard when the coordinator runs and both hold the same network key. */
+  /** A device is heard when the coordinator runs, both hold the same network key, and it is the coordinator that let the device in, or another one in its place. */
   protected hears(device: SimulatedDevice): boolean {
     const key = this.transport.plugged ? this.runningKey : undefined;
-    return key !== undefined && device.network_key !== undefined && key.equals(device.network_key);
+    if (key === undefined || device.network_key === undefined || !key.equals(device.network_key))
+      return false;
+    return device.home === undefined || device.home === this.#home;
+  }
+
+  /** Extended PAN id and address: by these a device finds its network again, and sends to its coordinator. */
+  get #home(): string {
+    return `${this.network?.extended_pan_id.toString("hex")} ${this.eui.toString("hex")}`;
   }
 
   /** The devices that one hears: what hangs on it, and a router what it hangs on itself. The stick without a name. */
@@ -155,7 +165,7 @@ export abstract class StickSimulator extends LineSimulator {
       });
     if (of === undefined) return hanging;
     const { parent, linkquality_back: quality } = of;
-    const stick = { wireAddress: Buffer.from(this.chip).reverse(), nwk: 0, kind: "coordinator" } as const;
+    const stick = { wireAddress: Buffer.from(this.eui).reverse(), nwk: 0, kind: "coordinator" } as const;
     const above =
       parent === undefined
         ? stick
@@ -170,6 +180,7 @@ export abstract class StickSimulator extends LineSimulator {
       const key = this.transport.plugged ? this.runningKey : undefined;
       if (key === undefined || !(rejoined || this.joiningOpen)) return false;
       device.network_key = Buffer.from(key);
+      device.home = this.#home;
       this.tellJoined(device, rejoined);
       return true;
     },

@@ -1,13 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import { NetworkFiles } from "../../../drivers/zigbee/files.ts";
 import { Generations, generations_max } from "../../../drivers/zigbee/generations.ts";
 import { newNetwork } from "../../../drivers/zigbee/network.ts";
-import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import { RecordingHost, seededRandom, temporaryDirectory } from "../../../testbed/recording-host.ts";
-import { formedCoordinator } from "./formed.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let host: RecordingHost;
@@ -80,37 +77,4 @@ test("files that are missing or damaged come back from the newest whole generati
   expect(readFileSync(files.database, "utf8")).toBe(database(2));
   expect(host.lines).toHaveLength(3);
   for (const line of host.lines) expect(line).toMatch(/brought back from copy 1$/);
-});
-
-test("another stick takes over the network from the backup, and the sensors do not notice", async () => {
-  const old = await formedCoordinator({ directory: directory.path, transport: "pty" });
-  const listen = async (port: string) => {
-    const driver = new ZigbeeDriver({ config: { port }, host, bounds: { least_ms: 20 } });
-    driver.start();
-    await host.until("the driver to listen", () => driver.status().state === "listening");
-    return driver;
-  };
-  const before = await listen(old.path);
-  await before.openJoining(60);
-  const sensor = old.addDevice({ model: "3041" });
-  sensor.join();
-  await host.until("the sensor to join", () => host.joins.some(({ state }) => state === "joined"));
-  await before.stop();
-  const stick = await ZnpSimulator.listen({
-    transport: "tcp",
-    random: seededRandom(77),
-    devices: old.export().devices,
-  });
-  await old.close();
-  const after = await listen(stick.path);
-  expect(host.said(/network was restored from its backup/)).toBeDefined();
-  expect(stick.network).toMatchObject({
-    pan_id: old.network?.pan_id,
-    extended_pan_id: old.network?.extended_pan_id,
-  });
-  stick.devices[0]?.notify(0x32);
-  const reading = await host.until("its event", () => host.readings[0]);
-  expect(reading.device).toMatchObject({ address: sensor.ieee, subtype: "wall" });
-  await after.stop();
-  await stick.close();
 });

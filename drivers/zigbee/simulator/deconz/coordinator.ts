@@ -106,6 +106,14 @@ export class DeconzSimulator extends StickSimulator {
     };
   }
 
+  get eui(): Buffer {
+    return reversed(this.#value(parameter.macAddress));
+  }
+
+  get frameCounter(): number {
+    return this.#value(parameter.frameCounter).readUInt32LE(0);
+  }
+
   protected memory(): SimulatorExport["nv"] {
     return Object.fromEntries([...this.#parameters].map(([name, value]) => [name, value.toString("hex")]));
   }

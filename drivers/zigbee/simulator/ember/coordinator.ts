@@ -23,6 +23,10 @@ export class EmberSimulator extends StickSimulator {
   /** Whether the network in memory runs: a reset stops it. */
   up = false;
   manufacturer_code = 0x1049;
+  /** The address that it has instead of its own from its next reset on, and whether its firmware lets it have one. */
+  restoredAddress: Buffer | undefined;
+  readonly setsAddress: boolean;
+  #address: Buffer;
   /** The keys and the frame counter of the network to be formed. */
   readonly next = { key: Buffer.alloc(16), trustCentreKey: Buffer.alloc(16), frameCounter: 0 };
   readonly #ash: AshEnd;
@@ -31,13 +35,17 @@ export class EmberSimulator extends StickSimulator {
   private constructor(options: EmberOptions, transport: Transport) {
     super(options, transport, "b4e3f900");
     this.version = options.version ?? 13;
-    const { network } = options.saved?.nv ?? {};
+    const { network, address } = options.saved?.nv ?? {};
     if (network !== undefined) this.held = networkOf(network);
+    this.setsAddress = options.setsAddress ?? true;
+    this.restoredAddress = address === undefined ? undefined : Buffer.from(address, "hex");
+    this.#address = this.restoredAddress ?? this.chip;
     this.#ash = new AshEnd({
       write: (bytes) => transport.write(bytes),
       onReset: () => {
         this.up = false;
         this.endpoints.length = 0;
+        this.#address = this.restoredAddress ?? this.chip;
         this.#hostResets();
       },
       onData: (data) => this.#answer(data),
@@ -57,7 +65,11 @@ export class EmberSimulator extends StickSimulator {
   }
 
   get eui(): Buffer {
-    return this.chip;
+    return this.#address;
+  }
+
+  get frameCounter(): number {
+    return this.held?.frameCounter ?? 0;
   }
 
   override async unplug(): Promise<void> {
@@ -71,17 +83,20 @@ export class EmberSimulator extends StickSimulator {
   }
 
   get network() {
-    return this.held;
+    return this.held && { ...this.held, extended_pan_id: reversed(this.held.extended_pan_id) };
   }
 
   protected memory(): SimulatorExport["nv"] {
-    return this.held === undefined ? {} : { network: textOf(this.held) };
+    return {
+      ...(this.held && { network: textOf(this.held) }),
+      ...(this.restoredAddress && { address: this.restoredAddress.toString("hex") }),
+    };
   }
 
   runNetwork({ pan_id, extended_pan_id, channel, key }: FormedNetwork = someNetwork(this.random)): void {
     this.held = {
       pan_id,
-      extended_pan_id: Buffer.from(extended_pan_id),
+      extended_pan_id: reversed(extended_pan_id),
       channel,
       key: Buffer.from(key),
       trustCentreKey: Buffer.from(this.random(16)),
@@ -207,6 +222,8 @@ export class EmberSimulator extends StickSimulator {
 export interface EmberOptions extends SimulatorOptions {
   /** The version of EZSP that its firmware speaks. */
   readonly version?: number;
+  /** Whether it can take over the address of another stick; absent: yes. */
+  readonly setsAddress?: boolean;
 }
 
 /** Frame control of an answer, and of what no request asked for. */

@@ -25,6 +25,7 @@ export const status = {
   notJoined: 0x93,
   networkOpened: 0x9c,
   invalidCommand: 0x36,
+  libraryNotPresent: 0xb5,
 } as const;
 
 /** The memory of a stick with EmberZNet that survives its restarts. The extended PAN id as it stands on the wire. */
@@ -54,6 +55,8 @@ interface Stick {
   up: boolean;
   manufacturer_code: number;
   readonly energies: readonly number[];
+  restoredAddress: Buffer | undefined;
+  readonly setsAddress: boolean;
   /** The keys and the frame counter of the network to be formed. */
   readonly next: { key: Buffer; trustCentreKey: Buffer; frameCounter: number };
   openJoining(seconds: number): void;
@@ -117,6 +120,7 @@ export const ezspCommands: Readonly<Record<number, Handler>> = {
   170: getValue,
   171: setValue,
   177: accept,
+  259: setToken,
   // Keys: import a link key, import a transient key, export, information on the network's.
   270: () => ({ answer: ok32 }),
   273: () => ({ answer: ok32 }),
@@ -169,6 +173,17 @@ function formNetwork(stick: Stick, parameters: Buffer): Answer {
   };
   return { answer: ok, after: () => comeUp(stick) };
 }
+
+/** token u32, index u32, size u32, data. Status: library not present, where the firmware keeps no such tokens. */
+function setToken(stick: Stick, parameters: Buffer): Answer {
+  if (!stick.setsAddress || parameters.readUInt32LE(0) !== restoredAddress)
+    return { answer: Buffer.from([status.libraryNotPresent]) };
+  stick.restoredAddress = reversed(parameters.subarray(12, 20));
+  return { answer: ok };
+}
+
+/** NVM3KEY_STACK_RESTORED_EUI64. */
+const restoredAddress = 0x1_e12a;
 
 /** kind u8, channels u32, duration u8. Status u32; then for each channel its number and the signal in dBm, and at the end a channel and a status. */
 function startScan(stick: Stick): Answer {

@@ -78,7 +78,7 @@ export function requireNetwork(data: string, before: string): void {
   const [found, wanted] = [files(data), files(before)];
   const network = found.prepare(random);
   requireSame(network, wanted.prepare(random), "the stick's network");
-  if (!found.holdBackupOf(network)) throw new Broken("the coordinator's backup is gone");
+  if (found.backupOf(network) === undefined) throw new Broken("the coordinator's backup is gone");
   requireSame(found.pairedDevices, wanted.pairedDevices, "the network's devices");
 }
 
