@@ -1,0 +1,275 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { SystemClock } from "../../../../../src/base/clock.ts";
+import { lineLog } from "../../../../../src/base/log.ts";
+import { day_ms, hour_ms } from "../../../../../src/base/time.ts";
+import { withBlocksOf } from "../../../../../testbed/block-sizes.ts";
+import { below, seeded } from "../../../../../testbed/sample.ts";
+import type { Disks } from "../disk.ts";
+import type { Lived } from "../life.ts";
+import { World } from "../world.ts";
+import { GatewayBox } from "./gateway.ts";
+import { Household, type Section, sectionNames } from "./household.ts";
+import { MemoryLine, openLinesOfMemory } from "./line.ts";
+import type { Deed, DevicesPlan } from "./plan.ts";
+import { takeOverTimers } from "./processes.ts";
+import { readingsOf } from "./served.ts";
+import { type Knowledge, wrongIn } from "./truth.ts";
+
+let present: World | undefined;
+
+/** Lives a plan from the bytes of devices, all of it in this thread. @param trace called with each line of what happens */
+export async function liveDevices(
+  plan: DevicesPlan,
+  disks: Disks,
+  trace?: (line: string) => void,
+): Promise<Lived> {
+  await loadLibraries();
+  using _sizes = withBlocksOf({ rows_max: 60, rows_kept: 20, block_max: 40 });
+  const life = await DevicesLife.make(plan, disks, trace);
+  try {
+    const wrong = await life.run();
+    const broken =
+      wrong.length === 0 ? undefined : `${wrong.length} wrong: ${wrong.slice(0, told_max).join("\n")}`;
+    return { ...life.lived(), ...(broken && { broken }) };
+  } catch (thrown) {
+    return { ...life.lived(), broken: `the simulation failed: ${(thrown as Error).stack}` };
+  } finally {
+    await life.end();
+  }
+}
+
+/** What drivers load when they first open takes real time: it is there before. */
+async function loadLibraries(): Promise<void> {
+  if (present !== undefined) return;
+  await Promise.all([
+    import("zigbee-herdsman"),
+    import("serialport"),
+    import("@stoprocent/noble/lib/resolve-bindings.js" as string),
+  ]);
+  takeOverTimers(() => present as World);
+  openLinesOfMemory();
+}
+
+class DevicesLife {
+  readonly #plan: DevicesPlan;
+  readonly #world: World;
+  readonly #box: GatewayBox;
+  readonly #home: Household;
+  readonly #lines: Readonly<Record<Section, MemoryLine>>;
+  readonly #known: Knowledge[] = [];
+  readonly #counts: Record<string, number> = {};
+  readonly #say: (line: string) => void;
+  readonly #digest: () => bigint;
+  #boots = 0;
+  #settling = false;
+  #over = false;
+
+  private constructor(of: {
+    plan: DevicesPlan;
+    world: World;
+    box: GatewayBox;
+    home: Household;
+    lines: Readonly<Record<Section, MemoryLine>>;
+    say: (line: string) => void;
+    digest: () => bigint;
+  }) {
+    this.#plan = of.plan;
+    this.#world = of.world;
+    this.#box = of.box;
+    this.#home = of.home;
+    this.#lines = of.lines;
+    this.#say = of.say;
+    this.#digest = of.digest;
+  }
+
+  static async make(plan: DevicesPlan, disks: Disks, trace?: (line: string) => void): Promise<DevicesLife> {
+    const world = new World(plan.start_ms, still_turns);
+    present = world;
+    let hash = 0n;
+    const say = (line: string) => {
+      const told = `${new Date(world.now_ms).toISOString()} ${line.replaceAll(disks.root, "")}`;
+      hash = Bun.hash.xxHash64(told, hash);
+      trace?.(told);
+    };
+    const log = lineLog({ write: (line) => say(line.slice(25).trimEnd()), clock: new SystemClock() });
+    const directory = join(disks.root, "lines");
+    mkdirSync(directory, { recursive: true });
+    const lines = Object.fromEntries(
+      sectionNames.map((name) => [name, new MemoryLine(world, join(directory, name))]),
+    ) as Record<Section, MemoryLine>;
+    const sections = Household.sections(lines);
+    const [random, ofBox] = [seeded(plan.seed * 31 + 5), seeded(plan.seed * 31 + 6)];
+    const of = { world, log, disk: disks.make(), random: ofBox, sections, lines: Object.values(lines) };
+    const box = new GatewayBox(of);
+    const listens = (section: Section) => box.listens(section);
+    const home = await Household.make({ world, seed: plan.seed, random, lines, listens });
+    return new DevicesLife({ plan, world, box, home, lines, say, digest: () => hash });
+  }
+
+  /** Lives it, and answers all that is wrong at its end. */
+  async run(): Promise<string[]> {
+    const { steps, start_ms, days } = this.#plan;
+    const world = this.#world;
+    this.#boot(start_ms);
+    this.#synchronise();
+    await world.pass(60_000);
+    await this.#letIn();
+    this.#repeat(50_000, () => this.#home.hum());
+    this.#repeat(2 * hour_ms, () => this.#home.heartbeats());
+    this.#repeat(600_000, () => !this.#settling && this.#home.watchBlock());
+    for (const step of steps) {
+      await world.pass(start_ms + settling_ms + step.at_ms - world.now_ms);
+      this.#say(`step ${step.what}`);
+      this.#count(step.what);
+      await this.#do(step);
+    }
+    await world.pass(start_ms + settling_ms + days * day_ms - world.now_ms);
+    await this.#settle();
+    const { parts } = this.#box;
+    if (parts === undefined) return ["the gateway does not come up again"];
+    const found = await readingsOf(parts.store);
+    this.#counts["readings"] = found.length;
+    this.#counts["facts"] = this.#home.facts.length;
+    this.#counts["owed"] = this.#home.facts.filter(({ owed }) => owed).length;
+    const status = parts.ingest.status();
+    if (status.queued !== 0) return [`${status.queued} readings are not written: ${status.problem}`];
+    return wrongIn(this.#home.facts, found, this.#known);
+  }
+
+  lived(): Omit<Lived, "broken"> {
+    return { counts: this.#counts, digest: this.#digest().toString(16).padStart(16, "0") };
+  }
+
+  async end(): Promise<void> {
+    this.#over = true;
+    this.#box.crash("kill", 0);
+    await this.#world.pass(1);
+    this.#box.disk.end();
+  }
+
+  async #letIn(): Promise<void> {
+    const joining = this.#box.parts?.joining.open(200, () => undefined);
+    if (joining === undefined) throw new Error("the gateway does not start");
+    await this.#world.until(joining, 30_000);
+    this.#home.join();
+    await this.#world.pass(settling_ms - 90_000);
+  }
+
+  async #do({ what, seed }: Deed): Promise<void> {
+    const random = seeded(seed);
+    const home = this.#home;
+    const world = this.#world;
+    const deeds: Readonly<Record<Deed["what"], () => unknown>> = {
+      sense: () => home.sense(random),
+      measure: () => home.measure(random),
+      airMeasure: () => home.airMeasure(random),
+      pill: () => home.takePill(random),
+      weigh: () => home.weigh(random),
+      kill: () => this.#crash("kill", random, seed),
+      cut: () => this.#crash("cut", random, seed),
+      restart: () => this.#restart(),
+      leap: () => this.#leap(random),
+      unplug: () => this.#unplug(random),
+      slow: () => {
+        this.#box.disk.slow_ms = 50 + below(random, 700);
+        world.after(random() * 2 * hour_ms, () => {
+          this.#box.disk.slow_ms = 0;
+        });
+      },
+    };
+    await deeds[what]();
+  }
+
+  #boot(shows_ms: number): void {
+    this.#boots += 1;
+    this.#know("unknown");
+    this.#box.boot(shows_ms);
+  }
+
+  #synchronise(): void {
+    this.#box.machine.synchronise();
+    this.#know("right");
+  }
+
+  #know(clock: Knowledge["clock"]): void {
+    this.#known.push({ from_ms: this.#world.now_ms, boot: this.#boots, clock });
+  }
+
+  /** Kills the process, or cuts the power, often in the middle of what a device tells. */
+  async #crash(kind: "kill" | "cut", random: () => number, seed: number): Promise<void> {
+    if (!this.#box.running) return;
+    const { disk } = this.#box;
+    // From here on the disk may take nothing any more.
+    const from_ms = this.#world.now_ms;
+    if (random() < 0.7) {
+      this.#home.sense(random);
+      this.#home.takePill(random);
+      disk.endAfter(below(random, 150));
+      await this.#world.pass(below(random, 5_000));
+    }
+    this.#home.crashed(from_ms - loss_ms - disk.slow_ms * 4);
+    this.#box.crash(kind, seed);
+    await this.#world.pass(kind === "kill" ? 1_000 : below(random, 3 * hour_ms));
+    if (kind === "kill") return this.#box.start();
+    this.#boot(this.#world.now_ms - below(random, 90 * day_ms));
+    if (random() < 0.8) this.#world.after(20_000 + below(random, hour_ms), () => this.#synchronise());
+  }
+
+  async #restart(): Promise<void> {
+    const done = this.#box.restart();
+    this.#home.restarted();
+    await this.#world.until(done, 60_000);
+  }
+
+  /** The clock leaps, and is set right again before a gateway believes it. */
+  #leap(random: () => number): void {
+    if (this.#known.at(-1)?.clock !== "right") return;
+    const boot = this.#boots;
+    this.#box.machine.leap(Math.round((random() - 0.5) * 20 * hour_ms));
+    this.#know("leapt");
+    this.#world.after(random() * 30 * 60_000, () => {
+      if (boot === this.#boots) this.#synchronise();
+    });
+  }
+
+  async #unplug(random: () => number): Promise<void> {
+    const name = sectionNames[below(random, sectionNames.length)] ?? "zigbee";
+    const of = { zigbee: this.#home.stick, ble: this.#home.controller }[name as string] ?? this.#lines[name];
+    await of.unplug();
+    this.#world.after(random() * 2 * hour_ms, () => void of.replug());
+  }
+
+  /** All faults are over: what devices keep is read. */
+  async #settle(): Promise<void> {
+    this.#say("settling");
+    this.#settling = true;
+    const { disk } = this.#box;
+    disk.endAfter(-1);
+    disk.slow_ms = 0;
+    await this.#world.pass(2 * hour_ms);
+    this.#synchronise();
+    await this.#world.pass(settle_ms);
+  }
+
+  #repeat(every_ms: number, action: () => void): void {
+    this.#world.after(every_ms, () => {
+      if (this.#over) return;
+      action();
+      this.#repeat(every_ms, action);
+    });
+  }
+
+  #count(what: string): void {
+    this.#counts[what] = (this.#counts[what] ?? 0) + 1;
+  }
+}
+
+/** Bytes go through several streams, and each takes turns of the event loop. */
+const still_turns = 10;
+const settling_ms = 600_000;
+/** Longer than the window of the box on battery, and than a watch is left alone. */
+const settle_ms = 5 * hour_ms;
+/** What was heard within this time of a crash need not be on disk: several times what a commit takes. */
+const loss_ms = 2_000;
+const told_max = 12;

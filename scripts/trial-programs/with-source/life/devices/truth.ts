@@ -1,0 +1,162 @@
+/**
+ * What really happened at the devices of a home, and whether what a gateway has is true. Imports nothing: not the store, not a driver. What may be lost, and what a
+ * value on the wire means, is said in the protocols' own words where the devices are (household.ts).
+ */
+
+export type Values = Readonly<Record<string, number | string | null>>;
+
+/** A stretch of time, unix milliseconds. */
+export interface Stretch {
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
+
+/** Something that a device told, or keeps until it is asked. */
+export interface Fact {
+  readonly address: string;
+  readonly series: string;
+  /** When it really was. */
+  readonly at_ms: number;
+  readonly values: Values;
+  /** Error of the device's own way to tell the time; 0 for what is told at once. */
+  readonly within_ms: number;
+  /**
+   * `live`: by the gateway's clock at the arrival. `stamped`: so too, but that the device's own clock helps where the gateway does not know the time. `device`: by the
+   * device's own clock. `either`: whichever fits.
+   */
+  readonly dated: "live" | "stamped" | "device" | "either";
+  /** When a gateway may have heard it: more than once where a device tells again what nobody confirmed. */
+  readonly told_ms: number[];
+  /** It must be found. What need not may be found. */
+  owed: boolean;
+}
+
+/** A reading as it is served. */
+export interface Found {
+  readonly address: string;
+  readonly series: string;
+  readonly stamp_ms: number;
+  readonly values: Values;
+  /** How its time was made, in the words of the interface. */
+  readonly clock: string;
+}
+
+/** Knowledge that a machine had of the time: within a boot, from a moment on. */
+export interface Knowledge {
+  readonly from_ms: number;
+  readonly boot: number;
+  /** `leapt`: it shows a wrong time, and is believed to be right. */
+  readonly clock: "unknown" | "right" | "leapt";
+}
+
+/** How the time of a reading may have been made, by what its gateway knew when it heard of it and learnt later in that boot. */
+function clocksOf(fact: Fact, known: readonly Knowledge[]): ReadonlySet<string> {
+  const device = ["device", "device_unmeasured"];
+  if (fact.dated === "device") return new Set([...device, "corrected", "bounded"]);
+  // A device that keeps it until somebody connects does not say when that was.
+  if (fact.told_ms.length === 0) return new Set([...device, "synchronised", "corrected", "bounded"]);
+  return new Set(fact.told_ms.flatMap((told_ms) => clocksAt(told_ms, fact.dated, known)));
+}
+
+function clocksAt(told_ms: number, dated: Fact["dated"], known: readonly Knowledge[]): string[] {
+  const at = known.findLast(({ from_ms }) => from_ms <= told_ms);
+  const later = known.filter(({ from_ms, boot }) => boot === at?.boot && from_ms > told_ms);
+  const learns = later.some(({ clock }) => clock === "right");
+  const live = {
+    right: ["synchronised"],
+    leapt: ["synchronised", "corrected"],
+    unknown: [learns ? "corrected" : "bounded"],
+  }[at?.clock ?? "unknown"];
+  // A clock that is set within a moment of the arrival, or leaps: either holds.
+  const edge = known.some(({ from_ms }) => Math.abs(from_ms - told_ms) <= edge_ms);
+  const helped = dated === "either" || (dated === "stamped" && (edge || at?.clock !== "right"));
+  return [
+    ...live,
+    ...(edge ? ["synchronised", "corrected"] : []),
+    ...(helped ? ["device", "device_unmeasured"] : []),
+  ];
+}
+
+/** How far a stamp may be from the truth, besides the error of the device. */
+const error_ms: Readonly<Record<string, number>> = {
+  synchronised: 1_000,
+  corrected: 2_500,
+  bounded: 7 * 3_600_000,
+  device: 2_000,
+  device_unmeasured: 2_000,
+};
+/** A clock that is set while a reading comes in. Ingest looks at it every 15 s. */
+const edge_ms = 60_000;
+
+/** All that is wrong with what was found, a line each. */
+export function wrongIn(
+  facts: readonly Fact[],
+  found: readonly Found[],
+  known: readonly Knowledge[],
+): string[] {
+  const wrong: string[] = [];
+  const streamOf = ({ address, series, values }: Fact | Found) =>
+    `${address} ${series} ${values["quantity"] ?? ""}`;
+  const facted = Map.groupBy(facts, streamOf);
+  const matched = new Set<Fact>();
+  for (const row of found.toSorted((one, other) => one.stamp_ms - other.stamp_ms)) {
+    const stream = facted.get(streamOf(row)) ?? [];
+    const same = stream.filter((fact) => !matched.has(fact) && isSame(fact.values, row.values));
+    const fits = (fact: Fact) =>
+      Math.abs(fact.at_ms - row.stamp_ms) <= fact.within_ms + (error_ms[row.clock] ?? 0);
+    const owed = same.filter(({ owed }) => owed);
+    const nearest = (of: readonly Fact[]) =>
+      of.toSorted(
+        (one, other) => Math.abs(one.at_ms - row.stamp_ms) - Math.abs(other.at_ms - row.stamp_ms),
+      )[0];
+    // Of bounded times only the order is known.
+    const fact =
+      row.clock === "bounded"
+        ? (owed.find(fits) ?? same.find(fits))
+        : nearest([...owed, ...same].filter(fits));
+    if (fact === undefined) {
+      wrong.push(`${describe(row)} with clock ${row.clock} never was${hintOf(row, stream, nearest(same))}`);
+      continue;
+    }
+    matched.add(fact);
+    const may = clocksOf(fact, known);
+    if (!may.has(row.clock))
+      wrong.push(`${describe(row)} has clock ${row.clock}, and may have ${[...may].join(", ")}`);
+  }
+  for (const fact of facts)
+    if (fact.owed && !matched.has(fact))
+      wrong.push(
+        `${describe({ ...fact, stamp_ms: fact.at_ms })} is lost, told ${whenOf(fact.told_ms.at(-1))}`,
+      );
+  return wrong;
+}
+
+function isSame(one: Values, other: Values): boolean {
+  const keys = Object.keys(one);
+  return keys.every((key) => {
+    const [mine, its] = [one[key], other[key]];
+    if (typeof mine === "number" && typeof its === "number")
+      return Math.abs(mine - its) <= 1e-9 * Math.max(1, Math.abs(mine));
+    return mine === its;
+  });
+}
+
+function hintOf(row: Found, stream: readonly Fact[], same: Fact | undefined): string {
+  if (same !== undefined)
+    return `: one was at ${whenOf(same.at_ms)}, ${(row.stamp_ms - same.at_ms) / 1_000} s before`;
+  const near = stream.find(({ at_ms }) => Math.abs(at_ms - row.stamp_ms) < 10_000);
+  return near === undefined ? "" : `: what was is ${JSON.stringify(near.values)}`;
+}
+
+function describe({
+  address,
+  series,
+  stamp_ms,
+  values,
+}: Pick<Found, "address" | "series" | "stamp_ms" | "values">): string {
+  return `${series} ${JSON.stringify(values)} of ${address} at ${whenOf(stamp_ms)}`;
+}
+
+function whenOf(at_ms: number | undefined): string {
+  return at_ms === undefined ? "never" : new Date(at_ms).toISOString();
+}

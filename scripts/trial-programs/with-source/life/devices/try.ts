@@ -1,0 +1,13 @@
+import { mkdtempSync } from "node:fs";
+import { Disks } from "../disk.ts";
+import { liveDevices } from "./life.ts";
+import { devicesPlanOf } from "./plan.ts";
+const [library = "", below = ""] = process.argv.slice(2);
+const disks = new Disks(mkdtempSync(`${below}/`), library);
+const seed = Number(process.env['SEED'] ?? 1);
+let plan = devicesPlanOf(seed, Number(process.env['DAYS'] ?? 1));
+if (process.env['CALM']) plan = { ...plan, steps: plan.steps.filter(({what}) => !["kill","cut","restart","leap","unplug","slow"].includes(what)) };
+const t = performance.now();
+const lived = await liveDevices(plan, disks, process.env['TRACE'] ? console.log : undefined);
+console.log(lived.broken, lived.counts, lived.digest, performance.now() - t, process.memoryUsage.rss()/1e6);
+process.exit();
