@@ -22,12 +22,16 @@ export interface Transport {
   replug(): Promise<void>;
 }
 
-/** `link` is the path of a symlink to the pty, so that it keeps its name when it is plugged in again. */
+/**
+ * Makes a line of a kind, or takes one that somebody has made. `link` is the path of a symlink to the pty, so that it keeps its name when it is
+ * plugged in again.
+ */
 export async function openTransport(options: {
-  transport: TransportKind;
+  transport: TransportKind | Transport;
   port?: number;
   link?: string;
 }): Promise<Transport> {
+  if (typeof options.transport !== "string") return options.transport;
   const kinds = {
     tcp: () => new TcpTransport(options.port ?? 0),
     pty: () => new PtyTransport(options.link),

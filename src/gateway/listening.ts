@@ -19,6 +19,8 @@ interface ListeningOptions {
   readonly drivers: readonly DriverDefinition[];
   /** Told how long each commit took. */
   readonly onCommit?: (duration_ms: number) => void;
+  /** Signs of life wait so long for a commit at most; as ingest does unless said. */
+  readonly notesInterval_ms?: number;
 }
 
 /** A part that runs, and how it ends. */
@@ -40,7 +42,7 @@ export interface ListeningParts {
 }
 
 export async function listeningParts(
-  { clock, log, onCommit }: Pick<ListeningOptions, "clock" | "log" | "onCommit">,
+  { clock, log, onCommit, notesInterval_ms }: Omit<ListeningOptions, "config" | "drivers">,
   store: GatewayStore,
   started: Started[],
 ): Promise<ListeningParts> {
@@ -60,6 +62,7 @@ export async function listeningParts(
     clock,
     log: log.named("ingest"),
     ...(onCommit === undefined ? {} : { onCommit }),
+    ...(notesInterval_ms === undefined ? {} : { notesInterval_ms }),
   });
   started.push({ name: "ingest", stop: () => ingest.close() });
   const joining: Joining = new Joining({

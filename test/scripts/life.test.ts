@@ -7,6 +7,9 @@ import { nightly } from "../../testbed/nightly.ts";
 /** 8 home-nights each. */
 const seeds_max = nightly ? 250 : 1;
 const workers_max = 2;
+/** The first is a day with a kill, a power cut, an adapter pulled out, a clock that leaps and a slow disk. */
+const first_devices_seed = 56;
+const [devices_seeds, devices_days] = nightly ? [8, 10] : [1, 1];
 const compiler = Bun.which("cc");
 if (compiler === null) console.log("skipped: the simulated disk of ./scripts/trials life needs cc");
 
@@ -34,8 +37,22 @@ test.skipIf(compiler === null)(
   },
 );
 
+test.skipIf(compiler === null)(
+  "a day from the bytes of devices, with kills and a power cut, is as it was",
+  async () => {
+    using ground = new Ground();
+    const worker = new LifeWorker(ground);
+    for (let seed = first_devices_seed; seed < first_devices_seed + devices_seeds; seed += 1) {
+      const { broken, counts } = await worker.live({ seed, devices_days });
+      expect({ seed, broken }).toEqual({ seed, broken: undefined });
+      expect(counts["owed"]).toBeGreaterThan(300);
+    }
+    await worker.end();
+  },
+);
+
 test("each planted fault of ./scripts/trials life still fits the source", () => {
   const names = plantedNames();
-  expect(names.length).toBeGreaterThanOrEqual(32);
+  expect(names.length).toBeGreaterThanOrEqual(38);
   for (const name of names) plant(name, join(import.meta.dir, "../.."), { check: true });
 });

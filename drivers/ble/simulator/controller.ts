@@ -22,7 +22,7 @@ import { acl_piece_bytes, Link } from "./link.ts";
 import { SimulatedPeripheral, type SimulatedPeripheralOptions } from "./peripheral.ts";
 
 export interface HciSimulatorOptions {
-  readonly transport: TransportKind;
+  readonly transport: TransportKind | Transport;
   /** TCP port, 0 for a free one; or the symlink to make for a pty. */
   readonly port?: number;
   readonly link?: string;

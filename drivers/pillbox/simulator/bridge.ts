@@ -14,7 +14,7 @@ import type { SimulatedBox } from "./box.ts";
 import { type Noise, spoil } from "./noise.ts";
 
 export interface BridgeSimulatorOptions {
-  readonly transport: TransportKind;
+  readonly transport: TransportKind | Transport;
   readonly port?: number;
   readonly link?: string;
   readonly random?: () => number;

@@ -69,7 +69,7 @@ export class WatchSimulator extends LineSimulator {
   }
 
   static async listen(options: {
-    transport: TransportKind;
+    transport: TransportKind | Transport;
     port?: number;
     link?: string;
     watch?: SimulatedWatch;

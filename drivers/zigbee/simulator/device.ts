@@ -221,7 +221,7 @@ export class SimulatedDevice {
   /** Reports the zone status as an attribute, as some makes do beside or instead of notifying. */
   reportStatus(zonestatus: number): boolean {
     this.zonestatus = zonestatus;
-    return this.#report(cluster.iasZone, [[0x0002, { type: "bitmap16", value: zonestatus }]]);
+    return this.report(cluster.iasZone, [[0x0002, { type: "bitmap16", value: zonestatus }]]);
   }
 
   /** Starts with another firmware, and says that it is there. */
@@ -235,7 +235,7 @@ export class SimulatedDevice {
   reportBattery(percent: number, mv?: number): boolean {
     this.battery_percent = percent;
     if (mv !== undefined) this.battery_mv = mv;
-    return this.#report(cluster.power, batteryAttributes(this, mv !== undefined));
+    return this.report(cluster.power, batteryAttributes(this, mv !== undefined));
   }
 
   /** Sends a message that the table has for its model. */
@@ -310,7 +310,8 @@ export class SimulatedDevice {
     });
   }
 
-  #report(clusterId: number, attributes: readonly (readonly [number, AttributeValue])[]): boolean {
+  /** Reports attributes of a cluster. */
+  report(clusterId: number, attributes: readonly (readonly [number, AttributeValue])[]): boolean {
     const records = attributes.map(([id, value]) => Buffer.concat([u16(id), encodeValue(value)]));
     return this.#send(this.#placeOf(clusterId), {
       specific: false,

@@ -13,7 +13,7 @@ export interface SimulatorExport {
 }
 
 export interface SimulatorOptions {
-  readonly transport: TransportKind;
+  readonly transport: TransportKind | Transport;
   /** TCP port, 0 for a free one; or the symlink to make for a pty. */
   readonly port?: number;
   readonly link?: string;

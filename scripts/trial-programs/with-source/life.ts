@@ -3,23 +3,34 @@
  *
  *   ./scripts/trials life --seed 17 [--keep 3,9,12-14] [--trace]
  *   ./scripts/trials life --seeds 1..2500 [--workers 2]
+ *   ./scripts/trials life --devices --seeds 1..6 [--days 10]
  *   ./scripts/trials life --planted [NAME]
  *
  * Ingest, stores, uploads and central are the real ones, in one process, on real SQLite. Clocks, network and disks are simulated: power cuts keep any part of
- * what was not synchronised. --seeds lives one life after the other and stops at the first that breaks something, which it shrinks to the fewest
+ * what was not synchronised. --devices lives homes from the bytes of their devices instead (life/devices). --seeds lives one life after the other and stops at the first that breaks something, which it shrinks to the fewest
  * steps. --planted changes the source in a small wrong way at a time (life/planted), and prints how long it took to be found. Needs cc, and Linux.
  */
 
 import { figuresText } from "../../figures.ts";
 import { optionsOf } from "../../program-options.ts";
+import { devicesPlanOf } from "./life/devices/plan.ts";
 import { planOf } from "./life/plan.ts";
 import { findPlanted, plantedNames } from "./life/planted.ts";
 import { placesIn, placesText, shrink } from "./life/shrink.ts";
-import { Ground, LifeWorker } from "./life/workers.ts";
+import { Ground, type Job, LifeWorker } from "./life/workers.ts";
 
 const options = optionsOf(
-  "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --planted [NAME]",
-  { seed: undefined, seeds: undefined, keep: undefined, workers: 2, trace: false, planted: false },
+  "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --devices --seeds A..B [--days 10]\n./scripts/trials life --planted [NAME]",
+  {
+    devices: false,
+    days: 10,
+    seed: undefined,
+    seeds: undefined,
+    keep: undefined,
+    workers: 2,
+    trace: false,
+    planted: false,
+  },
   ({ seed, seeds, planted }) => planted || seed !== undefined || seeds !== undefined,
   { allowPositionals: true },
 );
@@ -48,6 +59,21 @@ const told = [
   ["home-nights an hour", "rate"],
   ["lives in which something broke", "broken"],
 ] as const;
+/** The same of lives of devices. */
+const toldOfDevices = [
+  ["days", "nights"],
+  ["readings", "readings"],
+  ["things that happened", "facts"],
+  ["of which a reading must be there", "owed"],
+  ["power cuts", "cut"],
+  ["kills of the gateway", "kill"],
+  ["restarts", "restart"],
+  ["adapters pulled out", "unplug"],
+  ["clocks that leap", "leap"],
+  ["slow disks", "slow"],
+  ["days an hour", "rate"],
+  ["lives in which something broke", "broken"],
+] as const;
 /** Where nobody watches, a line of progress stands for so many lives. */
 const lives_of_a_line = 100;
 /** Programs that a power cut ends leave a megabyte each in the process that they were simulated in. */
@@ -62,13 +88,23 @@ else process.exitCode = (await many(options.seeds as string)) ? 0 : 1;
 async function one(seed: number): Promise<boolean> {
   const worker = new LifeWorker(ground);
   const keep = options.keep === undefined ? undefined : placesIn(options.keep);
-  const lived = await worker.live({ seed, ...(keep && { keep }), trace: options.trace }, (line) =>
-    console.log(line),
-  );
+  const job = { ...jobOf(seed), ...(keep && { keep }), trace: options.trace };
+  const lived = await worker.live(job, (line) => console.log(line));
   await worker.end();
   console.log(`seed ${seed}, digest ${lived.digest}: ${lived.broken ?? "nothing broken"}`);
   console.log(countsText(lived.counts));
   return lived.broken === undefined;
+}
+
+function jobOf(seed: number): Job {
+  return options.devices ? { seed, devices_days: options.days } : { seed };
+}
+
+/** Steps of the life of a seed, and nights of all its homes. */
+function sizeOf(seed: number): { steps: number; nights: number } {
+  if (options.devices) return { steps: devicesPlanOf(seed, options.days).steps.length, nights: options.days };
+  const { steps, homes, days } = planOf(seed);
+  return { steps: steps.length, nights: homes * days };
 }
 
 /** Lives of a range of seeds. Interrupted, it says where it goes on. */
@@ -77,7 +113,7 @@ async function many(range: string): Promise<boolean> {
   if (from === undefined || to === undefined)
     throw new Error(`${range} is no range of seeds such as 1..2500`);
   const last = Number(to);
-  const { homes, days } = planOf(Number(from));
+  const { nights } = sizeOf(Number(from));
   const counts: Record<string, number> = {};
   const underWay = new Set<number>();
   const started = performance.now();
@@ -88,16 +124,16 @@ async function many(range: string): Promise<boolean> {
   process.on("SIGINT", () => {
     stopped = true;
   });
-  const rate = () => Math.round((done * homes * days * 3_600_000) / (performance.now() - started));
+  const rate = () => Math.round((done * nights * 3_600_000) / (performance.now() - started));
   const line = () =>
-    `${done * homes * days} home-nights of ${done} seeds in ${((performance.now() - started) / 1_000).toFixed(0)} s, ${rate()} an hour`;
+    `${done * nights} ${options.devices ? "days" : "home-nights"} of ${done} seeds in ${((performance.now() - started) / 1_000).toFixed(0)} s, ${rate()} an hour`;
   const work = async () => {
     const worker = new LifeWorker(ground);
     for (let lives = 1; !stopped && failed === undefined && next <= last; lives += 1) {
       const seed = next;
       next += 1;
       underWay.add(seed);
-      const lived = await worker.live({ seed });
+      const lived = await worker.live(jobOf(seed));
       underWay.delete(seed);
       done += 1;
       for (const [name, count] of Object.entries(lived.counts)) counts[name] = (counts[name] ?? 0) + count;
@@ -116,26 +152,35 @@ async function many(range: string): Promise<boolean> {
   console.log(countsText(counts));
   const lived: Record<string, number> = {
     ...counts,
-    nights: done * homes * days,
+    nights: done * nights,
     rate: rate(),
     broken: failed === undefined ? 0 : 1,
   };
-  console.log(figuresText(Object.fromEntries(told.map(([name, key]) => [name, lived[key] ?? 0]))));
+  console.log(
+    figuresText(
+      Object.fromEntries(
+        (options.devices ? toldOfDevices : told).map(([name, key]) => [name, lived[key] ?? 0]),
+      ),
+    ),
+  );
   if (failed !== undefined) await sayShrunk(failed);
   else if (stopped)
-    console.log(`go on with ./scripts/trials life --seeds ${Math.min(next, ...underWay)}..${last}`);
+    console.log(
+      `go on with ./scripts/trials life${options.devices ? " --devices" : ""} --seeds ${Math.min(next, ...underWay)}..${last}`,
+    );
   else console.log(`seeds ${range}: nothing broken`);
   return failed === undefined;
 }
 
 async function sayShrunk(seed: number): Promise<void> {
-  console.log(`again with ./scripts/trials life --seed ${seed}; looking for the fewest steps`);
+  const command = `./scripts/trials life${options.devices ? ` --devices --days ${options.days}` : ""}`;
+  console.log(`again with ${command} --seed ${seed}; looking for the fewest steps`);
   const worker = new LifeWorker(ground);
-  const { steps } = planOf(seed);
-  const { keep, broken } = await shrink(steps.length, (places) => worker.live({ seed, keep: places }));
+  const { steps } = sizeOf(seed);
+  const { keep, broken } = await shrink(steps, (places) => worker.live({ ...jobOf(seed), keep: places }));
   await worker.end();
   if (broken === "") console.log("no step can be left out");
-  else console.log(`${broken}\n./scripts/trials life --trace --seed ${seed} --keep ${placesText(keep)}`);
+  else console.log(`${broken}\n${command} --trace --seed ${seed} --keep ${placesText(keep)}`);
 }
 
 async function plantAll(): Promise<boolean> {

@@ -2,12 +2,12 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type Ground, LifeWorker, processEnded } from "./workers.ts";
 
-/** Small wrong changes of the source, each a patch. */
+/** Small wrong changes of the source, each a patch; lives of devices must find those in `devices/`. */
 const folder = join(import.meta.dir, "planted");
 const root = join(import.meta.dir, "../../../..");
 
 export function plantedNames(): string[] {
-  return readdirSync(folder)
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".patch"))
     .map((name) => name.slice(0, -".patch".length))
     .sort();
@@ -49,7 +49,7 @@ export async function findPlanted(
     while (found === undefined && ms() < search_ms_max) {
       const seed = next;
       next += 1;
-      const lived = await worker.live({ seed });
+      const lived = await worker.live({ seed, ...(name.startsWith("devices/") && { devices_days }) });
       lives += 1;
       if (lives === 1 && lived.digest === "" && lived.broken === processEnded)
         throw new Error(`with ${name} planted the program does not start`);
@@ -63,3 +63,5 @@ export async function findPlanted(
 }
 
 const search_ms_max = 30 * 60_000;
+/** Short lives find most faults sooner. */
+const devices_days = 2;

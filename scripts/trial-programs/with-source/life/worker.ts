@@ -1,6 +1,8 @@
 /** Lives what its input names, a JSON line each, and answers each in a line. Run with disk.c preloaded, by workers.ts. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { liveDevices } from "./devices/life.ts";
+import { devicesPlanOf } from "./devices/plan.ts";
 import { Disks } from "./disk.ts";
 import { live } from "./life.ts";
 import { planOf } from "./plan.ts";
@@ -11,13 +13,23 @@ const root = mkdtempSync(`${below}/`);
 const disks = new Disks(root, library);
 process.on("SIGINT", () => undefined);
 for await (const line of createInterface({ input: process.stdin })) {
-  const { seed, keep, trace } = JSON.parse(line) as Job;
-  const plan = planOf(seed);
-  const kept = new Set(keep ?? plan.steps.keys());
-  const steps = plan.steps.filter((_, index) => kept.has(index));
+  const { seed, devices_days, keep, trace } = JSON.parse(line) as Job;
   const say = (told: string) => process.stdout.write(`${JSON.stringify({ trace: told })}\n`);
-  const lived = await live({ ...plan, steps }, disks, trace === true ? say : undefined);
+  const onTrace = trace === true ? say : undefined;
+  const lived =
+    devices_days === undefined
+      ? await live(kept(planOf(seed), keep), disks, onTrace)
+      : await liveDevices(kept(devicesPlanOf(seed, devices_days), keep), disks, onTrace);
   process.stdout.write(`${JSON.stringify({ lived })}\n`);
 }
 rmSync(root, { recursive: true, force: true });
 process.exit();
+
+/** The plan with some of its steps, by their places. */
+function kept<Plan extends { readonly steps: readonly object[] }>(
+  plan: Plan,
+  keep?: readonly number[],
+): Plan {
+  const places = new Set(keep ?? plan.steps.keys());
+  return { ...plan, steps: plan.steps.filter((_, place) => places.has(place)) };
+}

@@ -8,6 +8,8 @@ import type { Lived } from "./life.ts";
 /** A life to live: that of a seed, or of some of its steps, by their places in its plan. */
 export interface Job {
   readonly seed: number;
+  /** A life of so many days of a home from the bytes of its devices; absent: one of homes and their central. */
+  readonly devices_days?: number;
   readonly keep?: readonly number[];
   readonly trace?: boolean;
 }
@@ -106,5 +108,5 @@ export const processEnded = "its process ended";
 type Process = Bun.Subprocess<"pipe", "pipe", "inherit">;
 
 const sourceOfDisk = join(import.meta.dir, "disk.c");
-/** A life takes a second or two. */
-const life_ms_max = 300_000;
+/** A life of homes takes a second or two, one of devices a minute. */
+const life_ms_max = 900_000;

@@ -8,9 +8,18 @@ export class World {
   /** Called after each event, when everything that it set off has come to rest. */
   onRest: () => void = () => {};
   readonly #timers = new Set<Timer>();
+  readonly #still_turns: number;
+  #stirred = false;
 
-  constructor(now_ms: number) {
+  /** @param still_turns turns of the event loop without `stir` after which everything has come to rest */
+  constructor(now_ms: number, still_turns = 1) {
     this.now_ms = now_ms;
+    this.#still_turns = still_turns;
+  }
+
+  /** Something went from one part of the world to another, which may set off more. */
+  stir(): void {
+    this.#stirred = true;
   }
 
   after(delay_ms: number, action: () => void): () => void {
@@ -56,10 +65,13 @@ export class World {
     return true;
   }
 
-  /** Everything that an event sets off is done within a turn of the event loop, but for what is `busy`. */
+  /** Everything that an event sets off is done within so many turns of the event loop, but for what is `busy`. */
   async #rest(): Promise<void> {
-    await turn();
-    for (let turns = 0; this.busy.size > 0 && turns < turns_max; turns += 1) await turn();
+    for (let turns = 0, still = 0; still < this.#still_turns && turns < turns_max; turns += 1) {
+      this.#stirred = false;
+      await turn();
+      still = this.busy.size > 0 || this.#stirred ? 0 : still + 1;
+    }
     this.onRest();
   }
 }

@@ -44,10 +44,6 @@ export class GatewayBox {
     return this.parts !== undefined;
   }
 
-  get epochOfProcess(): object {
-    return this.#process;
-  }
-
   /** Whether a driver hears its devices. */
   listens(driver: string): boolean {
     return this.parts?.attached.find(({ name }) => name === driver)?.status().state === "listening";

@@ -8,8 +8,9 @@ import { below, seeded } from "../../../../../testbed/sample.ts";
 import type { Disks } from "../disk.ts";
 import type { Lived } from "../life.ts";
 import { World } from "../world.ts";
+import { FactBook, type Section, sectionNames } from "./fact-book.ts";
 import { GatewayBox } from "./gateway.ts";
-import { Household, type Section, sectionNames } from "./household.ts";
+import { Household } from "./household.ts";
 import { MemoryLine, openLinesOfMemory } from "./line.ts";
 import type { Deed, DevicesPlan } from "./plan.ts";
 import { takeOverTimers } from "./processes.ts";
@@ -39,7 +40,7 @@ export async function liveDevices(
   }
 }
 
-/** What drivers load when they first open takes real time: it is there before. */
+/** Loads the libraries of drivers before they open: that takes real time. */
 async function loadLibraries(): Promise<void> {
   if (present !== undefined) return;
   await Promise.all([
@@ -57,7 +58,8 @@ class DevicesLife {
   readonly #box: GatewayBox;
   readonly #home: Household;
   readonly #lines: Readonly<Record<Section, MemoryLine>>;
-  readonly #known: Knowledge[] = [];
+  readonly #book: FactBook;
+  readonly #known: Knowledge[];
   readonly #counts: Record<string, number> = {};
   readonly #say: (line: string) => void;
   readonly #digest: () => bigint;
@@ -70,6 +72,8 @@ class DevicesLife {
     world: World;
     box: GatewayBox;
     home: Household;
+    book: FactBook;
+    known: Knowledge[];
     lines: Readonly<Record<Section, MemoryLine>>;
     say: (line: string) => void;
     digest: () => bigint;
@@ -78,6 +82,8 @@ class DevicesLife {
     this.#world = of.world;
     this.#box = of.box;
     this.#home = of.home;
+    this.#book = of.book;
+    this.#known = of.known;
     this.#lines = of.lines;
     this.#say = of.say;
     this.#digest = of.digest;
@@ -102,9 +108,11 @@ class DevicesLife {
     const [random, ofBox] = [seeded(plan.seed * 31 + 5), seeded(plan.seed * 31 + 6)];
     const of = { world, log, disk: disks.make(), random: ofBox, sections, lines: Object.values(lines) };
     const box = new GatewayBox(of);
-    const listens = (section: Section) => box.listens(section);
-    const home = await Household.make({ world, seed: plan.seed, random, lines, listens });
-    return new DevicesLife({ plan, world, box, home, lines, say, digest: () => hash });
+    const book = new FactBook(world, (section) => box.listens(section));
+    const known: Knowledge[] = [];
+    const knowsTime = () => known.at(-1)?.clock !== "unknown";
+    const home = await Household.make({ world, seed: plan.seed, random, lines, book, knowsTime });
+    return new DevicesLife({ plan, world, box, home, book, known, lines, say, digest: () => hash });
   }
 
   /** Lives it, and answers all that is wrong at its end. */
@@ -130,11 +138,11 @@ class DevicesLife {
     if (parts === undefined) return ["the gateway does not come up again"];
     const found = await readingsOf(parts.store);
     this.#counts["readings"] = found.length;
-    this.#counts["facts"] = this.#home.facts.length;
-    this.#counts["owed"] = this.#home.facts.filter(({ owed }) => owed).length;
+    this.#counts["facts"] = this.#book.facts.length;
+    this.#counts["owed"] = this.#book.facts.filter(({ owed }) => owed).length;
     const status = parts.ingest.status();
     if (status.queued !== 0) return [`${status.queued} readings are not written: ${status.problem}`];
-    return wrongIn(this.#home.facts, found, this.#known);
+    return wrongIn(this.#book.facts, found, this.#known);
   }
 
   lived(): Omit<Lived, "broken"> {
@@ -208,7 +216,8 @@ class DevicesLife {
       disk.endAfter(below(random, 150));
       await this.#world.pass(below(random, 5_000));
     }
-    this.#home.crashed(from_ms - loss_ms - disk.slow_ms * 4);
+    this.#home.forgotten();
+    this.#book.crashed(from_ms - loss_ms - disk.slow_ms * 4);
     this.#box.crash(kind, seed);
     await this.#world.pass(kind === "kill" ? 1_000 : below(random, 3 * hour_ms));
     if (kind === "kill") return this.#box.start();
@@ -218,7 +227,7 @@ class DevicesLife {
 
   async #restart(): Promise<void> {
     const done = this.#box.restart();
-    this.#home.restarted();
+    this.#home.forgotten();
     await this.#world.until(done, 60_000);
   }
 
@@ -270,6 +279,6 @@ const still_turns = 10;
 const settling_ms = 600_000;
 /** Longer than the window of the box on battery, and than a watch is left alone. */
 const settle_ms = 5 * hour_ms;
-/** What was heard within this time of a crash need not be on disk: several times what a commit takes. */
+/** Time before a crash of which nothing need be on disk that was heard: several times what a commit takes. */
 const loss_ms = 2_000;
 const told_max = 12;

@@ -32,7 +32,7 @@ const perDay = {
   slow: 0.3,
 } as const;
 
-/** The plan of a seed. Of the first of a hundred lives nothing is broken but by what people do. */
+/** The plan of the life of a seed. */
 export function devicesPlanOf(seed: number, days = 10): DevicesPlan {
   const random = seeded(seed);
   const steps: Deed[] = [];

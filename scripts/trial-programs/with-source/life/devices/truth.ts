@@ -1,15 +1,9 @@
 /**
- * What really happened at the devices of a home, and whether what a gateway has is true. Imports nothing: not the store, not a driver. What may be lost, and what a
+ * A record of everything that happened at the devices of a home, and whether what a gateway has is true. Imports nothing: not the store, not a driver. What may be lost, and what a
  * value on the wire means, is said in the protocols' own words where the devices are (household.ts).
  */
 
 export type Values = Readonly<Record<string, number | string | null>>;
-
-/** A stretch of time, unix milliseconds. */
-export interface Stretch {
-  readonly from_ms: number;
-  readonly to_ms: number;
-}
 
 /** Something that a device told, or keeps until it is asked. */
 export interface Fact {
@@ -19,7 +13,7 @@ export interface Fact {
   readonly at_ms: number;
   readonly values: Values;
   /** Error of the device's own way to tell the time; 0 for what is told at once. */
-  readonly within_ms: number;
+  within_ms: number;
   /**
    * `live`: by the gateway's clock at the arrival. `stamped`: so too, but that the device's own clock helps where the gateway does not know the time. `device`: by the
    * device's own clock. `either`: whichever fits.
