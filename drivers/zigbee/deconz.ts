@@ -1,5 +1,7 @@
+import type { Writable } from "node:stream";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Adapter } from "./arrivals.ts";
+import { whenSet } from "./field-watch.ts";
 
 /** The parts of zigbee-herdsman's adapter of deCONZ that are corrected here. Checked against zigbee-herdsman 10.9.5. */
 interface DeconzDriver {
@@ -25,6 +27,7 @@ const lastOfConstructor = "receivedGreenPowerIndication";
  * - goes on after its end: it listens to the parser of the whole process and opens its port again after five seconds, so that two of
  *   them hear each message and fight for the port;
  * - tells nobody that its port has closed, and on TCP throws where it should notice that;
+ * - throws the fault of a write that failed where nobody catches it, which ends the process;
  * - takes messages from the stick, which then forgets them, until it closes its port over their answers.
  */
 export class DeconzGuard {
@@ -62,6 +65,7 @@ export class DeconzGuard {
       return reconfigure();
     };
     driver.onPortClose = driver.onPortClose.bind(driver);
+    for (const port of ["serialPort", "socketPort"]) whenSet(driver, port, failQuietly);
     // Whoever is told of it closes the driver, which tells again.
     driver.once("close", () => adapter.emit("disconnected"));
   }
@@ -84,6 +88,19 @@ export class DeconzGuard {
     clearInterval(this.#driver?.tickTimer);
     this.#events.removeAllListeners();
   }
+}
+
+/** A port that closes while it is written to tells that by its end too. */
+function failQuietly(port: unknown): void {
+  const writable = port as Pick<Writable, "write">;
+  const write = writable.write.bind(writable) as (
+    bytes: Uint8Array,
+    done: (fault?: unknown) => void,
+  ) => boolean;
+  writable.write = (bytes: Uint8Array, done?: unknown) =>
+    write(bytes, (fault) => {
+      if (!fault && typeof done === "function") done();
+    });
 }
 
 const messageWaits = 0x08;

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
+import { Socket } from "node:net";
 import type { Controller } from "zigbee-herdsman";
 import { openPty } from "../../../drivers/wire/pty.ts";
+import type { Adapter } from "../../../drivers/zigbee/arrivals.ts";
+import { DeconzGuard } from "../../../drivers/zigbee/deconz.ts";
 import { releaseLeftovers } from "../../../drivers/zigbee/leftovers.ts";
 
 type Opening = { open: () => Promise<unknown>; isOpen: () => boolean; adapter: object };
@@ -39,3 +42,19 @@ for (const [name, make] of Object.entries(adapters)) {
     });
   }
 }
+
+test("a write into a port that has closed ends nothing, although deCONZ's adapter throws where nobody catches it", async () => {
+  const guard = await DeconzGuard.make();
+  const driver = { reconfigureNetwork: () => {}, onPortClose: () => {}, once: () => {} };
+  guard.watch({ driver } as unknown as Adapter);
+  const ended = Promise.withResolvers<unknown>();
+  const socket = new Socket();
+  Object.assign(driver, { socketPort: socket });
+  socket.on("error", ended.resolve);
+  socket.destroy(new Error("it has ended"));
+  const thrown: unknown[] = [];
+  socket.write(new Uint8Array(1), (fault) => thrown.push(fault));
+  expect(await ended.promise).toBeInstanceOf(Error);
+  expect(thrown).toEqual([]);
+  guard.release();
+});
