@@ -1,6 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, onTestFinished, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { faultsOf, restart } from "../../scripts/trial-programs/kills/restarting.ts";
+import { makes } from "../../drivers/zigbee/simulator/makes.ts";
+import { faultsOf, itemOf, letIn, restart } from "../../scripts/trial-programs/kills/restarting.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
 import { testAtNight } from "../at-night.ts";
 
 /** Makes of sticks besides Z-Stack, with which all other tests run. */
@@ -22,6 +25,40 @@ const zigbeeTests = [
   "whole-home",
   "zigbee",
 ];
+
+const directions = makes.flatMap((from) =>
+  makes.filter((to) => to !== from).map((to) => [from, to] as const),
+);
+
+for (const [from, to] of directions)
+  testAtNight(
+    `a home moves from a stick of ${from} to one of ${to}, and its sensor is heard as before`,
+    async () => {
+      const site = new Site();
+      onTestFinished(() => site.remove());
+      const old = await site.simulator("zigbee", "--adapter", from);
+      site.configure({ sections: old.section });
+      const gateway = await site.run();
+      const token = await site.token();
+      const [ieee = ""] = await letIn(site, old, ["3041"]);
+      expect(await gateway.stop()).toBe(0);
+      const pulledOut = join(site.directory, "pulled-out.json");
+      writeFileSync(pulledOut, JSON.stringify((await old.tell({ do: "export" }))["state"]));
+      await old.kill();
+      const stick = await site.simulator("zigbee", "--adapter", to, "--devices", pulledOut);
+      site.configure({ sections: stick.section });
+      const moved = await site.run();
+      await site.listening();
+      expect(await stick.tell({ do: "notify", ieee, status: 0x33 })).toEqual({ ok: true, heard: true });
+      const events = await eventually(async () => {
+        const found = await moved.events(itemOf(ieee), token);
+        return found.length === 0 ? undefined : found;
+      }, "the event of the sensor");
+      expect(events).toMatchObject([{ event: 0x33 }]);
+      expect(await stick.tell({ do: "interviews", ieee })).toEqual({ ok: true, interviews: 0 });
+      expect(await moved.stop()).toBe(0);
+    },
+  );
 
 for (const make of otherMakes) {
   test(`a sensor at a stick of ${make} joins, and all that it says is served, once, in order, through restarts`, async () => {

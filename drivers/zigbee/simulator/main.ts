@@ -10,7 +10,7 @@ import type { StickSimulator } from "./stick.ts";
  * answers each command, one JSON object a line on stdin, with one JSON line: `{"ok":true,…}` or
  * `{"error":…}`. Ends when stdin does. `bun main.ts --help` lists the commands.
  */
-const help = `bun main.ts [--adapter ${makes.join("|")}] [--transport tcp|pty] [--port 0] [--link PATH] [--state FILE]
+const help = `bun main.ts [--adapter ${makes.join("|")}] [--transport tcp|pty] [--port 0] [--link PATH] [--state FILE] [--devices FILE]
   {"do":"add","model":"3041","ieee":"00:0d:…"}     put a sensor on the air; answers its address
       "identifier":"…","manufacturer":"…"          what it tells of itself
   {"do":"join","ieee":…}                           it asks to join; false while joining is closed
@@ -30,7 +30,8 @@ const help = `bun main.ts [--adapter ${makes.join("|")}] [--transport tcp|pty] [
   {"do":"unplug"} {"do":"replug"} {"do":"garbage","hex":"00ff"}
   {"do":"reset","ieee":…}                          a factory reset
   {"do":"joining"}                                 whether it lets anybody in
-  {"do":"export"}                                  all that --state FILE takes up again, as JSON`;
+  {"do":"export"}                                  all that --state FILE takes up again, as JSON; --devices FILE
+                                                   takes only its devices, those of a stick that was pulled out`;
 
 interface Command {
   readonly do: string;
@@ -149,14 +150,18 @@ function deviceOf(stick: StickSimulator, ieee: string | undefined): SimulatedDev
 const { line, own } = await simulatorOptions(help, {
   adapter: { type: "string", default: "zstack" },
   state: { type: "string" },
+  devices: { type: "string" },
 });
 const { adapter = "" } = own;
 if (!isMake(adapter)) throw new RangeError(`--adapter is one of ${makes.join(", ")}, not ${adapter}`);
-const saved = own.state === undefined ? undefined : await Bun.file(own.state).json();
+const [saved, other] = await Promise.all(
+  [own.state, own.devices].map((file) => (file === undefined ? undefined : Bun.file(file).json())),
+);
 const stick = await listenAs(adapter, {
   ...line,
   random: randomBytes,
   ...(saved === undefined ? {} : { saved }),
+  ...(other === undefined ? {} : { devices: other.devices }),
 });
 stick.onHost = () => reports.hostSpoke();
 await obeyLines<Command>({ simulator: stick, obey: (command) => obey(stick, command), also: { adapter } });

@@ -149,7 +149,8 @@ export async function letIn(
   return addresses;
 }
 
-const itemOf = (ieee: string) => `wirelesssensor-${ieee.replaceAll(":", "")}`;
+/** The name of the item that a sensor is until the inventory adopts it. */
+export const itemOf = (ieee: string) => `wirelesssensor-${ieee.replaceAll(":", "")}`;
 
 function interviewsOf(devices: readonly string[], stick: SimulatorProcess): Promise<number[]> {
   return Promise.all(
