@@ -112,7 +112,7 @@ export interface DriverStatus {
 }
 
 /** State of the gateway, as its lamp shows it. */
-export type Lamp = "starting" | "ready" | "joining" | "joined" | "fault" | "off";
+export type Lamp = "starting" | "ready" | "paused" | "joining" | "joined" | "fault" | "off";
 
 /** The services that the gateway gives to a driver. A text that a device has told may be handed over as it came: each becomes a plain line here. */
 export interface Host {
@@ -169,6 +169,8 @@ export interface Host {
   joining(event: JoinEvent): void;
   /** Asks the gateway to open joining, as a button on the box does. */
   requestJoining(): void;
+  /** Asks the gateway to pause the recording or to let it go on, as a button of the household does. */
+  requestPause(): void;
 }
 
 export type JoinEvent =

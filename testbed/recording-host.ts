@@ -39,6 +39,7 @@ export class RecordingHost implements Host {
   readonly drops = new Map<string, number>();
   readonly lines: string[] = [];
   joiningRequests = 0;
+  pauseRequests = 0;
   /** The error that `accept` rejects with, instead of taking a reading. */
   refusal: Error | undefined;
   readonly log: Log;
@@ -112,6 +113,10 @@ export class RecordingHost implements Host {
   joining(event: JoinEvent): void {
     this.joins.push(event);
     this.#changed();
+  }
+
+  requestPause(): void {
+    this.pauseRequests += 1;
   }
 
   requestJoining(): void {

@@ -24,5 +24,6 @@ export function productHost(host: Host, name: string): Host {
     dropped: (what, count) => host.dropped(what, count),
     joining: (event) => host.joining(event),
     requestJoining: () => host.requestJoining(),
+    requestPause: () => host.requestPause(),
   };
 }

@@ -14,6 +14,10 @@ export const patterns: Readonly<Record<Lamp, readonly [Step, ...Step[]]>> = {
     { lit: true, for_ms: 1_000 },
     { lit: false, for_ms: 1_000 },
   ],
+  paused: [
+    { lit: true, for_ms: 100 },
+    { lit: false, for_ms: 3_900 },
+  ],
   joining: [
     { lit: true, for_ms: 200 },
     { lit: false, for_ms: 200 },

@@ -20,7 +20,7 @@ interface CharacterChip extends Chip {
 }
 
 /**
- * The lines by the character device of the header's chip (`/dev/gpiochipN`), whatever number it has. The kernel pulls the button's line up, and
+ * The lines by the character device of the header's chip (`/dev/gpiochipN`), whatever number it has. The kernel pulls the line of a button up, and
  * tells presses apart from bounces.
  */
 export async function openCharacterDevice(pins: Pins, listener: Listener): Promise<Lines> {
@@ -33,10 +33,10 @@ export async function openCharacterDevice(pins: Pins, listener: Listener): Promi
   try {
     const lamp = pins.lamp === undefined ? undefined : request(device, chip, { line: pins.lamp, ...output });
     if (lamp !== undefined) closing.push(() => closeSync(lamp));
-    if (pins.button !== undefined) {
-      const button = request(device, chip, { line: pins.button, ...input });
+    for (const number of pins.buttons) {
+      const button = request(device, chip, { line: number, ...input });
       closing.push(() => closeSync(button));
-      closing.push(await watch(button, listener));
+      closing.push(await watch(button, { ...listener, pressed: () => listener.pressed(number) }));
     }
     const light = (lit: boolean) => {
       if (lamp !== undefined) ioctl(lamp, uapi.GPIO_V2_LINE_SET_VALUES_IOCTL, uapi.encodeValue(lit));
@@ -86,7 +86,10 @@ function request(
 }
 
 /** Hears the edges of a line: a rising one is a press, since its line is active when it is low. Returns how it ends. */
-async function watch(line: number, listener: Listener): Promise<() => void> {
+async function watch(
+  line: number,
+  listener: { pressed(): void } & Pick<Listener, "failed">,
+): Promise<() => void> {
   const { Epoll } = await import("epoll");
   const bytes = new Uint8Array(uapi.event_bytes * events_max);
   const epoll = new Epoll((fault) => {

@@ -10,7 +10,7 @@ import { hasSysfs, openSysfs } from "./sysfs.ts";
 const bcm = Type.Integer({ minimum: 0, maximum: 53, description: "a BCM number" });
 
 const section = Type.Object(
-  { led: Type.Optional(bcm), button: Type.Optional(bcm) },
+  { led: Type.Optional(bcm), button: Type.Optional(bcm), pause: Type.Optional(bcm) },
   { additionalProperties: false },
 );
 
@@ -21,8 +21,8 @@ export const gpioDriver: DriverDefinition<typeof section> = {
 };
 
 /**
- * A lamp that shows the state of the gateway, and a button that opens joining. The lamp lights when its
- * line is high; the button pulls its line to ground against a pull-up.
+ * A lamp that shows the state of the gateway, a button that opens joining, and one by which the people of the home pause the recording. The lamp lights when its
+ * line is high; a button pulls its line to ground against a pull-up.
  */
 export class GpioDriver implements Driver {
   readonly #config: Static<typeof section>;
@@ -61,11 +61,14 @@ export class GpioDriver implements Driver {
   }
 
   async #open(): Promise<Session> {
-    const { led: lamp, button } = this.#config;
+    const { led: lamp, button, pause } = this.#config;
     const { promise: ended, resolve: end } = Promise.withResolvers<OperatorError>();
     const lines = await openLines(
-      { lamp, button },
-      { pressed: () => this.#host.requestJoining(), failed: (fault) => end(gpioFault(fault)) },
+      { lamp, buttons: [button, pause].filter((one) => one !== undefined) },
+      {
+        pressed: (number) => (number === pause ? this.#host.requestPause() : this.#host.requestJoining()),
+        failed: (fault) => end(gpioFault(fault)),
+      },
     ).catch((thrown: unknown) => {
       throw gpioFault(thrown);
     });

@@ -12,10 +12,10 @@ export interface Chip {
   readonly lines: number;
 }
 
-/** Lines of the header in use; `lamp` and `button` are BCM numbers, each absent where there is none. */
+/** Lines of the header in use; all are BCM numbers. */
 export interface Pins {
   readonly lamp?: number | undefined;
-  readonly button?: number | undefined;
+  readonly buttons: readonly number[];
 }
 
 export interface Lines {
@@ -29,8 +29,8 @@ export interface Lines {
 
 /** The listeners of the lines. */
 export interface Listener {
-  /** The button was pressed: once however long it is held, and not where it was down from the start. */
-  pressed(): void;
+  /** A button was pressed: once however long it is held, and not where it was down from the start. */
+  pressed(button: number): void;
   failed(fault: unknown): void;
 }
 

@@ -29,7 +29,7 @@ export async function openSysfs(pins: Pins, listener: Listener): Promise<Lines> 
   const chip = headerChip();
   const lines = {
     lamp: pins.lamp === undefined ? undefined : lineOf(chip, pins.lamp),
-    button: pins.button === undefined ? undefined : lineOf(chip, pins.button),
+    buttons: pins.buttons.map((number) => ({ number, line: lineOf(chip, number) })),
   };
   const { Gpio } = await import("onoff");
   const opened: Gpio[] = [];
@@ -42,10 +42,10 @@ export async function openSysfs(pins: Pins, listener: Listener): Promise<Lines> 
       lamp = new Gpio(lines.lamp, "out");
       opened.push(lamp);
     }
-    if (lines.button !== undefined) {
-      const key = new Gpio(lines.button, "in", "both", { debounceTimeout: debounce_ms, activeLow: true });
+    for (const { number, line } of lines.buttons) {
+      const key = new Gpio(line, "in", "both", { debounceTimeout: debounce_ms, activeLow: true });
       opened.push(key);
-      listen(key, listener);
+      listen(key, number, listener);
     }
   } catch (thrown) {
     close();
@@ -64,7 +64,7 @@ export async function openSysfs(pins: Pins, listener: Listener): Promise<Lines> 
   };
 }
 
-function listen(key: Gpio, listener: Listener): void {
+function listen(key: Gpio, number: number, listener: Listener): void {
   let down = key.readSync() === 1;
   key.watch((error, value) => {
     if (error) {
@@ -73,7 +73,7 @@ function listen(key: Gpio, listener: Listener): void {
     }
     const pressed = value === 1 && !down;
     down = value === 1;
-    if (pressed) listener.pressed();
+    if (pressed) listener.pressed(number);
   });
 }
 

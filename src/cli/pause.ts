@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Clock, clockQuality } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import { GuardedClock } from "../base/guarded-clock.ts";
 import { day_ms, hour_ms } from "../base/time.ts";
 import { type Kind, kindNames, kinds } from "../domain/kinds.ts";
-import { type Pause, type PausedSpan, pauseOpen_ms, pausesNotOver } from "../store/pause.ts";
+import { type Pause, type PausedSpan, pauseOpen_ms } from "../store/pause.ts";
+import { beginPause } from "../store/pause-requests.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
@@ -53,27 +54,14 @@ export function addPauseOptions(command: Command): Command {
 
 async function pause(options: NewPauseOptions, context: CommandContext): Promise<void> {
   await withPausable(options, context, async ({ store, home, clock }) => {
-    const { unix_ms } = clock.now();
-    const { kind } = options;
-    if (options.for !== undefined) requireKnown(clock);
-    const all = pausesNotOver(await store.pauses(), home, unix_ms);
-    const under_way = all.find((one) => one.why === undefined && one.kind === kind);
-    const asked = under_way ?? {
-      id: crypto.getRandomValues(new Uint8Array(16)).toHex(),
-      at_ms: unix_ms,
-      from_ms: await beginning_ms(store, clock),
-      before_ms: options.for === undefined ? pauseOpen_ms : unix_ms + options.for,
-      ...(kind === undefined ? {} : { kind }),
-    };
-    const before_ms =
-      options.for === undefined ? asked.before_ms : Math.min(asked.before_ms, unix_ms + options.for);
-    await store.takePauses([{ ...asked, before_ms, home, own: 1 }]);
-    say({ ...asked, before_ms }, under_way !== undefined, options, context);
+    const { for: for_ms, kind } = options;
+    const { pause: begun, isKnown } = await beginPause(store, clock, { home, for_ms, kind });
+    say(begun, isKnown, options, context);
   });
 }
 
 function say(
-  { from_ms, before_ms }: Pick<Pause, "from_ms" | "before_ms">,
+  { from_ms, before_ms }: PausedSpan,
   isKnown: boolean,
   { json, home, kind }: NewPauseOptions,
   { terminal }: CommandContext,
@@ -142,28 +130,6 @@ export function withPausable<Result>(
       directory === undefined ? context.clock : new GuardedClock({ clock: context.clock, directory });
     return use({ store, home: options.home ?? 0, clock });
   });
-}
-
-/** @throws OperatorError where nobody knows the time: then nobody knows when a pause ends */
-export function requireKnown(clock: Clock): void {
-  if (clock.now().quality === clockQuality.synchronised) return;
-  const { what = "The time is not known yet.", remedy } = clock.doubt?.() ?? {};
-  throw new OperatorError(
-    `${what.replace(/\.$/, "")}, so that nobody knows when the pause would end`,
-    remedy ?? "run lintel pause without --for, or wait until a time service has set the clock",
-  );
-}
-
-/** The beginning of a pause that begins now: while nobody knows the time, since it was last known, unix milliseconds. */
-export async function beginning_ms(store: Pick<Store, "overview">, clock: Clock): Promise<number> {
-  const { unix_ms, quality } = clock.now();
-  return quality === clockQuality.synchronised ? unix_ms : Math.min(unix_ms, await lastKnown_ms(store));
-}
-
-/** When any device was last heard at a time that was known, unix milliseconds. */
-async function lastKnown_ms(store: Pick<Store, "overview">): Promise<number> {
-  const { items } = await store.overview();
-  return Math.max(0, ...items.map(({ heard_ms }) => heard_ms ?? 0));
 }
 
 const units_ms: Readonly<Record<string, number>> = { m: 60_000, h: hour_ms, d: day_ms };

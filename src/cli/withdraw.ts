@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
+import { beginning_ms } from "../store/pause-requests.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
-import { addPauseOptions, beginning_ms, type PauseOptions, scopeText, withPausable } from "./pause.ts";
+import { addPauseOptions, type PauseOptions, scopeText, withPausable } from "./pause.ts";
 import { momentText } from "./terminal-text.ts";
 
 /** `lintel withdraw`: somebody has withdrawn the consent, and nothing is recorded any more. */

@@ -170,9 +170,10 @@ export class LampKeeper {
   }
 
   refresh(): void {
-    const { drivers, clock, isJoining } = this.#options;
+    const { drivers, clock, isJoining, isPaused } = this.#options;
     if (clock.now().monotonic_ms < this.#joinedUntil_ms) return;
     if (isJoining()) this.show("joining");
+    else if (isPaused()) this.show("paused");
     else if (drivers().some((driver) => driver.status().problem !== undefined)) this.show("fault");
     else this.show("ready");
   }
@@ -187,6 +188,7 @@ interface LampOptions {
   readonly drivers: () => readonly AttachedDriver[];
   readonly clock: Clock;
   readonly isJoining: () => boolean;
+  readonly isPaused: () => boolean;
 }
 
 const joined_ms = 3_000;

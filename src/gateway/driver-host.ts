@@ -6,6 +6,7 @@ import type { Log } from "../base/log.ts";
 import type { Config } from "../config/gateway-config.ts";
 import { type BufferCursor, conflictRemedy, type Device } from "../domain/reading.ts";
 import type { GatewayStore } from "../store/gateway/gateway-store.ts";
+import type { HouseholdPause } from "./household-pause.ts";
 import type { Admission } from "./ingest/admission.ts";
 import type { Identities } from "./ingest/device-identities.ts";
 import type { Ingest } from "./ingest/ingest.ts";
@@ -21,8 +22,9 @@ export function hostOf(options: {
   admission: Admission;
   identities: Identities;
   joining: Joining;
+  household: HouseholdPause;
 }): Host {
-  const { name, config, store, ingest, admission, identities, joining } = options;
+  const { name, config, store, ingest, admission, identities, joining, household } = options;
   const directory = join(config.data, "drivers", name);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const own = (cursor?: BufferCursor) => cursor && { ...cursor, name: `${name} ${cursor.name}` };
@@ -65,6 +67,7 @@ export function hostOf(options: {
       joining.note(event);
     },
     requestJoining: () => joining.press(),
+    requestPause: () => void household.press(),
   };
 }
 

@@ -24,7 +24,6 @@ import {
 } from "../web/metrics/program-metrics.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
-import { keptBurnIn } from "./burn-in-record.ts";
 import { startControl } from "./control-server.ts";
 import {
   describeGateway,
@@ -95,7 +94,7 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
   const commits = new Histogram(commitSteps_s);
   const onCommit = (duration_ms: number) => commits.observe(duration_ms / 1000);
   const parts = await listeningParts({ clock, log, onCommit }, store, started);
-  const { attached, admission, joining, identities, lamp } = parts;
+  const { attached, admission, joining, household, identities, lamp } = parts;
   const power = new PowerWatch(clock);
   started.push({ name: "watch of the power supply", stop: async () => power.stop() });
   const facts = {
@@ -130,6 +129,8 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
   });
   started.push({ name: "control", stop: () => control.stop() });
   started.push({ name: "joining", stop: () => joining.stop() });
+  await household.keep();
+  started.push({ name: "pauses of the household", stop: async () => household.stop() });
   lamp.keep();
   if (attached.length === 0) {
     log.warn("no driver is configured: nothing is heard; add a section such as [zigbee] to hear devices");
@@ -192,7 +193,7 @@ interface GatewayFacts {
 async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>): Promise<HttpServer> {
   const { options, parts, commits, uploads } = facts;
   const { config, clock, log } = options;
-  const { store, identities, joining } = parts;
+  const { store, identities, joining, household } = parts;
   const { hostname, port, realm } = config.api;
   return startServer({
     store,
@@ -212,10 +213,10 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
           uploaded_ms: config.upload && (await (await uploads()).uploadState()).uploaded_ms,
         }),
         walk: new SetupVisit({ joining, identities, store, clock, lines: config.walking }),
+        ...(config.home.may_pause === true && { household }),
         troublesOf: async () => troublesOf(await healthOf(facts)),
         doubtsOf: () => store.uncertainTimes(),
         meshOf: async () => scansIn(config.data),
-        burnInOf: async () => keptBurnIn(config.data),
       }),
     ],
   });

@@ -5,6 +5,7 @@ import type { Config } from "../config/gateway-config.ts";
 import type { GatewayStore } from "../store/gateway/gateway-store.ts";
 import { AttachedDriver, LampKeeper } from "./attached-drivers.ts";
 import { hostOf } from "./driver-host.ts";
+import { HouseholdPause } from "./household-pause.ts";
 import { Admission } from "./ingest/admission.ts";
 import { Identities } from "./ingest/device-identities.ts";
 import { Ingest } from "./ingest/ingest.ts";
@@ -37,6 +38,7 @@ export interface ListeningParts {
   readonly identities: Identities;
   readonly ingest: Ingest;
   readonly joining: Joining;
+  readonly household: HouseholdPause;
   readonly admission: Admission;
   readonly lamp: LampKeeper;
 }
@@ -75,7 +77,18 @@ export async function listeningParts(
       else lamp.refresh();
     },
   });
-  const lamp = new LampKeeper({ drivers: () => attached, clock, isJoining: () => joining.isOpen });
+  const household: HouseholdPause = new HouseholdPause({
+    store,
+    clock,
+    log: log.named("pause"),
+    changed: () => lamp.refresh(),
+  });
+  const lamp = new LampKeeper({
+    drivers: () => attached,
+    clock,
+    isJoining: () => joining.isOpen,
+    isPaused: () => household.isPaused,
+  });
   const admission = new Admission({
     store,
     clock,
@@ -89,20 +102,20 @@ export async function listeningParts(
     },
     onStranger: () => ingest.dropped("broadcasts of devices that were not admitted"),
   });
-  return { store, attached, identities, ingest, joining, admission, lamp };
+  return { store, attached, identities, ingest, joining, household, admission, lamp };
 }
 
 /** Starts the drivers that have a section in the configuration. */
 export function startDrivers(
   { config, clock, log, drivers }: ListeningOptions,
-  { store, attached, identities, ingest, joining, admission, lamp }: ListeningParts,
+  { store, attached, identities, ingest, joining, household, admission, lamp }: ListeningParts,
   started: Started[],
 ): void {
   for (const definition of drivers) {
     if (!config.drivers.has(definition.name)) continue;
     const section = config.drivers.get(definition.name);
     const { name } = definition;
-    const host = hostOf({ name, config, log, store, ingest, admission, identities, joining });
+    const host = hostOf({ name, config, log, store, ingest, admission, identities, joining, household });
     const named = log.named(name);
     attached.push(new AttachedDriver({ definition, config: section, host, clock, log: named }));
   }

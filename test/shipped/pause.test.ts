@@ -11,7 +11,7 @@ test("a gateway that is paused hears its sensor and keeps nothing of it, says so
   const site = new Site();
   ending.push({ [Symbol.asyncDispose]: () => site.remove() });
   const stick = await site.simulator("zigbee");
-  site.configure({ sections: stick.section });
+  site.configure({ sections: `${stick.section}\n[home]\nmay_pause = true\n` });
   const gateway = await site.run();
   const token = await site.token();
   await site.listening();
@@ -50,6 +50,22 @@ test("a gateway that is paused hears its sensor and keeps nothing of it, says so
   await stick.tell({ do: "notify", ieee, status: 0x33 });
   await eventually(async () => ((await events())[0] === 0x33 ? true : undefined), "the event after it");
   expect((await events()).includes(0x32)).toBe(false);
+  // The people of the home do the same on the page, and an open page says so by itself.
+  const press = async (fields: Record<string, string>) => {
+    const body = new URLSearchParams(fields);
+    const headers = { cookie, origin: gateway.origin };
+    const sent = await fetch(`${gateway.origin}/recorded/pause`, { method: "POST", body, headers });
+    return sent.text();
+  };
+  await using open = await streamOf(`${gateway.origin}/live/recorded`, cookie);
+  expect(await press({ for: "1 hour" })).toContain("Record again");
+  await eventually(
+    async () => (open.text.includes("until_ms") ? true : undefined),
+    "the open page to say so",
+  );
+  expect((await status()).pauses).toHaveLength(1);
+  expect(await press({ do: "resume" })).toContain("Pause for 1 hour");
+  expect((await status()).pauses).toEqual([]);
   expect(await gateway.stop()).toBe(0);
 });
 
@@ -117,5 +133,24 @@ test("a home whose consent is withdrawn, or whose enrollment ends, records nothi
   expect((await boxStatus(12)).pauses).toEqual([]);
   expect(await made.upload(12, "verify")).toMatchObject({ differing_days: 0 });
 });
+
+/** The text that an open page has been sent. */
+async function streamOf(url: string, cookie: string): Promise<{ readonly text: string } & AsyncDisposable> {
+  const ending = new AbortController();
+  const { body } = await fetch(url, { headers: { cookie }, signal: ending.signal });
+  let text = "";
+  const reading = (async () => {
+    for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) text += part;
+  })().catch(() => {});
+  return {
+    get text() {
+      return text;
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await reading;
+    },
+  };
+}
 
 const day_minutes = 1_440;

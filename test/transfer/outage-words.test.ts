@@ -59,6 +59,7 @@ test("alerts that cannot be kept because a worker is away are said once, and kep
     recordsWith: async () => [],
     records: async () => [],
     tokens: async () => [],
+    pauses: async () => [],
   };
   const keeper = new AlertKeeper({ store: { ...store, ...empty } as unknown as CentralStore, clock, log });
   keeper.start();

@@ -13,9 +13,10 @@ import { HttpError } from "../server/http-errors.ts";
 import { readBody } from "../server/request-body.ts";
 import { readAcceptEncoding, sent, textResponse } from "../server/responses.ts";
 import { Live } from "./live-pages.ts";
+import { pauseLengths_ms } from "./paused.ts";
 import { endedCookies, isOwnForm, sessionCookie, tokenIn } from "./session-cookie.ts";
 import { type SignIn, type SignInFault, signInFaults } from "./sign-in/sign-in-faults.ts";
-import { type Asked, pathsOf, type Site } from "./site.ts";
+import { type Asked, type Household, pathsOf, type Site } from "./site.ts";
 
 /**
  * The pages for people, at `/` of either role. The first request loads their modules, so a gateway whose pages nobody opens does not have them in
@@ -33,6 +34,7 @@ export function dashboardApp(site: Site) {
     .use(sessionRoutes)
     .use(fileRoutes(signedIn))
     .use(pageRoutes(site, signedIn));
+  if (site.household !== undefined) app.use(pauseRoute(site.household, askedBy));
   return site.walk === undefined ? app : app.use(setupVisitRoutes(askedBy));
 }
 
@@ -186,6 +188,23 @@ function setupVisitRoutes(askedBy: AskedBy) {
       { parse: "none" },
     );
   return app;
+}
+
+/** The form by which the people of a home pause the recording. */
+function pauseRoute(household: Household, askedBy: AskedBy) {
+  return new Elysia().use(access).post(
+    "/recorded/pause",
+    async ({ authorization, budget, clock, params, request, server }) => {
+      const form = await ownForm(request, clock);
+      const { token } = await askedBy({ authorization, budget, clock, params, request, server });
+      const by = `${token.name.slice(0, 100)} (token ${token.id})`;
+      const for_ms = pauseLengths_ms.get(form.get("for") ?? "");
+      if (form.get("do") === "resume") await household.resume(by);
+      else if (for_ms !== undefined) await household.pause(by, for_ms);
+      return seeOther("/recorded");
+    },
+    { parse: "none" },
+  );
 }
 
 /** @throws HttpError 401 where the text is no token that holds, 429 where wrong ones came too often */

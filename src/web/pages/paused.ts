@@ -1,6 +1,14 @@
+import { day_ms, hour_ms } from "../../base/time.ts";
 import { pauseOpen_ms, pausesNotOver } from "../../store/pause.ts";
 import type { PausedNow } from "./parts/paused-text.ts";
 import type { Site } from "./site.ts";
+
+/** Lengths of a pause that a page offers, by the words for them. */
+export const pauseLengths_ms: ReadonlyMap<string, number> = new Map([
+  ["1 hour", hour_ms],
+  ["3 hours", 3 * hour_ms],
+  ["1 day", day_ms],
+]);
 
 /** The pause of a home that is under way and ends last. */
 export async function pausedAt(

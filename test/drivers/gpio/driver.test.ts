@@ -115,16 +115,20 @@ const layout = join(import.meta.dir, "fake-sysfs.sh");
 const mountable = Bun.spawnSync([...namespaces, layout, "true"]).exitCode === 0;
 if (!mountable) console.error("NOT TESTED: lamp and button on a fake /sys/class/gpio, for want of mounts");
 
-test.skipIf(!mountable)("a press asks for joining once, and the lamp shows what it is told", async () => {
-  const program = join(import.meta.dir, "button-and-lamp.ts");
-  const child = Bun.spawn([...namespaces, layout, process.execPath, program, directory.path], {
-    stderr: "inherit",
-  });
-  expect(JSON.parse(await new Response(child.stdout).text())).toEqual({
-    ready: true,
-    requests: 2,
-    detail: "led on GPIO 17, button on GPIO 27 of pinctrl-bcm2711 (sysfs, base 512)",
-    litAfterwards: false,
-  });
-  expect(await child.exited).toBe(0);
-});
+test.skipIf(!mountable)(
+  "a press asks for joining or for a pause once, by its button, and the lamp shows what it is told",
+  async () => {
+    const program = join(import.meta.dir, "button-and-lamp.ts");
+    const child = Bun.spawn([...namespaces, layout, process.execPath, program, directory.path], {
+      stderr: "inherit",
+    });
+    expect(JSON.parse(await new Response(child.stdout).text())).toEqual({
+      ready: true,
+      requests: 2,
+      pauses: 1,
+      detail: "led on GPIO 17, button on GPIO 27, pause on GPIO 22 of pinctrl-bcm2711 (sysfs, base 512)",
+      litAfterwards: false,
+    });
+    expect(await child.exited).toBe(0);
+  },
+);

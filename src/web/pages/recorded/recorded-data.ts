@@ -5,7 +5,7 @@ import type { ItemOverview } from "../../../store/store.ts";
 import { type AskedHome, askedHome, requireRecord, sees } from "../asked-home.ts";
 import { seriesOfDevice } from "../device/device-request.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
-import { pausedAt } from "../paused.ts";
+import { pausedAt, pauseLengths_ms } from "../paused.ts";
 import { isInUse, titleOf } from "../shown-devices.ts";
 import { type Asked, type Keeping, type Show, type Site, trailTo } from "../site.ts";
 
@@ -17,6 +17,8 @@ export interface RecordedData extends AskedHome {
   readonly groups: readonly DeviceGroup[];
   readonly people: readonly PersonKept[];
   readonly paused: PausedNow | null;
+  /** How long the people of the home may pause by this page; none where they may not. */
+  readonly pauses: readonly string[];
   readonly keeping: Keeping;
   readonly keys: KeyCounts;
 }
@@ -69,6 +71,7 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
     groups: groupsOf(items, await store.givenNames(home)),
     people,
     paused,
+    pauses: site.household === undefined ? [] : [...pauseLengths_ms.keys()],
     keeping,
     keys,
     now_ms,

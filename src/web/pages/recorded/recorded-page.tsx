@@ -6,7 +6,7 @@ import type { DeviceGroup, KeyCounts, PersonKept, RecordedData } from "./recorde
 
 /** All recorded data of a home in large type, for its residents and their family. It prints on A4. */
 export function RecordedPage(data: RecordedData & FrameData) {
-  const { groups, people, paused, role, home, zone, keeping, keys, version, ...frame } = data;
+  const { groups, people, paused, pauses, role, home, zone, keeping, keys, version, ...frame } = data;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
   const count = groups.reduce((sum, { devices }) => sum + devices.filter(({ away }) => !away).length, 0);
   return (
@@ -42,9 +42,10 @@ export function RecordedPage(data: RecordedData & FrameData) {
         <Lookers keys={keys} locale={frame.locale} />
         <section>
           <h2>How to pause it</h2>
+          <Pausing paused={paused} pauses={pauses} />
           <p>
-            Ask somebody of the study. While it is paused, the box counts what the devices send and keeps
-            nothing of it. It is never recorded later.
+            While it is paused, the box counts what the devices send and keeps nothing of it. It is never
+            recorded later.
           </p>
           <p class="small">
             For the study’s staff:{" "}
@@ -78,6 +79,27 @@ function answer(count: number, locale: string): string {
   if (count === 0) return "No device records anything in this home.";
   const devices = count === 1 ? "One device records" : `${numberText(count, locale)} devices record`;
   return `${devices} what happens in this home. No pictures are taken, and nothing listens to what you say.`;
+}
+
+/** Buttons, where the people of the home may pause by this page. */
+function Pausing({ paused, pauses }: Pick<RecordedData, "paused" | "pauses">) {
+  if (pauses.length === 0) return <p>Ask somebody of the study.</p>;
+  if (paused?.why !== undefined) return <p>It has stopped. To let it go on, ask somebody of the study.</p>;
+  return (
+    <form class="pausing" method="post" action="/recorded/pause">
+      {paused !== null ? (
+        <button type="submit" name="do" value="resume">
+          Record again
+        </button>
+      ) : (
+        pauses.map((length) => (
+          <button key={length} type="submit" name="for" value={length}>
+            Pause for {length}
+          </button>
+        ))
+      )}
+    </form>
+  );
 }
 
 /** The command for the study's staff: for the one person of the home, or for all of it. */

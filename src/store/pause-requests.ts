@@ -1,0 +1,83 @@
+import { type Clock, clockQuality } from "../base/clock.ts";
+import { OperatorError } from "../base/errors.ts";
+import type { Kind } from "../domain/kinds.ts";
+import { type Pause, type PausedSpan, pauseOpen_ms, pausesNotOver } from "./pause.ts";
+import type { Store } from "./store.ts";
+
+type PausableStore = Pick<Store, "pauses" | "takePauses" | "overview">;
+
+/** A pause that is begun, and whether it was under way before. */
+export interface BegunPause {
+  readonly pause: PausedSpan;
+  readonly isKnown: boolean;
+}
+
+/**
+ * Pauses the recording of a home from now on, or ends its present pause earlier.
+ *
+ * @param options.for_ms how long; absent: until somebody resumes
+ * @throws OperatorError where it is to end and nobody knows the time
+ */
+export async function beginPause(
+  store: PausableStore,
+  clock: Clock,
+  options: { readonly home: number; readonly for_ms?: number | undefined; readonly kind?: Kind | undefined },
+): Promise<BegunPause> {
+  const { home, for_ms, kind } = options;
+  const { unix_ms } = clock.now();
+  if (for_ms !== undefined) requireKnown(clock);
+  const all = pausesNotOver(await store.pauses(), home, unix_ms);
+  const under_way = all.find((one) => one.why === undefined && one.kind === kind);
+  const asked: PausedSpan = under_way ?? {
+    id: crypto.getRandomValues(new Uint8Array(16)).toHex(),
+    at_ms: unix_ms,
+    from_ms: await beginning_ms(store, clock),
+    before_ms: pauseOpen_ms,
+    ...(kind === undefined ? {} : { kind }),
+  };
+  const end_ms = for_ms === undefined ? pauseOpen_ms : unix_ms + for_ms;
+  const pause = { ...asked, before_ms: Math.min(asked.before_ms, end_ms) };
+  await store.takePauses([{ ...pause, home, own: 1 }]);
+  return { pause, isKnown: under_way !== undefined };
+}
+
+/**
+ * Ends the pauses of a home that are under way.
+ *
+ * @param options.again whether also those end that nobody had asked for: consent was given again
+ * @returns those that ended, and one of all devices that did not, for want of consent
+ * @throws OperatorError where nobody knows the time
+ */
+export async function endPauses(
+  store: Pick<PausableStore, "pauses" | "takePauses">,
+  clock: Clock,
+  { home, again = false }: { readonly home: number; readonly again?: boolean | undefined },
+): Promise<{ readonly ended: readonly Pause[]; readonly stopped?: Pause }> {
+  requireKnown(clock);
+  const { unix_ms } = clock.now();
+  const all = pausesNotOver(await store.pauses(), home, unix_ms).filter(({ from_ms }) => from_ms <= unix_ms);
+  // What central has stopped, central alone lets go on.
+  const mayEnd = ({ why, own }: Pause) => why === undefined || (again && (own === 1 || home !== 0));
+  const ended = all.filter(mayEnd);
+  await store.takePauses(ended.map((pause) => ({ ...pause, before_ms: unix_ms, own: 1 })));
+  const stopped = all.find((one) => one.kind === undefined && !ended.includes(one));
+  return { ended, ...(stopped === undefined ? {} : { stopped }) };
+}
+
+/** The beginning of a pause that begins now: while nobody knows the time, since a device was last heard at a known one, unix milliseconds. */
+export async function beginning_ms(store: Pick<Store, "overview">, clock: Clock): Promise<number> {
+  const { unix_ms, quality } = clock.now();
+  if (quality === clockQuality.synchronised) return unix_ms;
+  const { items } = await store.overview();
+  return Math.min(unix_ms, Math.max(0, ...items.map(({ heard_ms }) => heard_ms ?? 0)));
+}
+
+/** @throws OperatorError where nobody knows the time: then nobody knows when a pause ends */
+function requireKnown(clock: Clock): void {
+  if (clock.now().quality === clockQuality.synchronised) return;
+  const { what = "The time is not known yet.", remedy } = clock.doubt?.() ?? {};
+  throw new OperatorError(
+    `${what.replace(/\.$/, "")}, so that nobody knows when the pause would end`,
+    remedy ?? "run lintel pause without --for, or wait until a time service has set the clock",
+  );
+}

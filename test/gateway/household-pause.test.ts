@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { day_ms } from "../../src/base/time.ts";
+import { LampKeeper } from "../../src/gateway/attached-drivers.ts";
+import { HouseholdPause } from "../../src/gateway/household-pause.ts";
+import { pauseOpen_ms } from "../../src/store/pause.ts";
+import { openGatewayStore, openStoreBeside } from "../../src/store/sqlite/open-store.ts";
+import { eventually } from "../../testbed/front-door.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
+
+test("the button pauses the recording and lets it go on, and the lamp shows each pause within two seconds, whoever asked for it", async () => {
+  using directory = temporaryDirectory();
+  const clock = new SettableClock(start_ms);
+  const { log, lines } = keptLog();
+  const of = { directory: directory.path, clock, log };
+  const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+  const shown: string[] = [];
+  const lamp = new LampKeeper({
+    drivers: () => [{ show: (state: string) => shown.push(state), status: () => ({}) }] as never,
+    clock,
+    isJoining: () => false,
+    isPaused: () => household.isPaused,
+  });
+  const household: HouseholdPause = new HouseholdPause({ store, clock, log, changed: () => lamp.refresh() });
+  await household.keep();
+  lamp.keep();
+  expect(shown).toEqual(["ready"]);
+  await household.press();
+  expect(shown).toEqual(["ready", "paused"]);
+  expect(await store.pauses()).toMatchObject([{ from_ms: start_ms, before_ms: start_ms + day_ms }]);
+  await store.append([sensorEvent(sensor(1), start_ms, 1)], {});
+  expect((await store.overview()).dropped).toEqual({ "while recording was paused": 1 });
+  clock.advance(60_000);
+  await household.press();
+  expect(shown).toEqual(["ready", "paused", "ready"]);
+  expect(lines.join("\n")).toContain("the button lets the recording go on");
+
+  const beside = await openStoreBeside(of);
+  const stopped = await beside.withdraw({ home: 12, from_ms: start_ms + 60_000, at_ms: start_ms + 60_000 });
+  expect(stopped).toMatchObject([{ before_ms: pauseOpen_ms }]);
+  clock.advance(1_000);
+  await eventually(async () => (shown.at(-1) === "paused" ? true : undefined), "the lamp to show it");
+  // The household cannot take back what stopped for want of consent.
+  await household.press();
+  expect(household.isPaused).toBe(true);
+  await beside.close();
+  household.stop();
+  lamp.stop();
+  await store.close();
+});
