@@ -9,6 +9,7 @@ import { machineTimezone } from "../base/timezone.ts";
 import { version } from "../base/version.ts";
 import type { GatewayList, ListedGateway } from "../config/gateway-list.ts";
 import { certificateIn, type TlsFiles, tokenIn } from "../config/server-access.ts";
+import { burnInFile, burnInInFile } from "../domain/burn-in-file.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
@@ -172,6 +173,11 @@ function siteOf(store: CentralStore, fleet: FleetReader): Site {
     keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
     meshOf: async (home) =>
       home === undefined ? [] : scansInFile((await store.backups(home)).get(meshFile)),
+    burnInOf: async (home) => {
+      if (home === undefined) return undefined;
+      const record = burnInInFile((await store.backups(home)).get(burnInFile));
+      return record && { record, changed: (await reportOf(store, home)).burn_in?.changed ?? [] };
+    },
     doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
   };
 }

@@ -267,9 +267,7 @@ function contentOf(held: HeldReadings, file: StandingFile): string | undefined {
   const path = list?.owner === undefined ? undefined : list.paths[0];
   const digest = known.digest(list === undefined ? "items" : (path ?? ""));
   if (digest === undefined || rooms === undefined) return undefined;
-  const own = items.map(({ itemid, itemname, typename, macaddress, currenthomeid }) => [
-    ...[itemid, itemname, typename, macaddress, currenthomeid],
-  ]);
+  const own = digestOfItems(items);
   if (list !== undefined) return digestOf([version, digest, ...form, own]);
   // Minutes are counted up to today, wherever that is.
   const today = [...new Set(items.map((item) => zones.zoneOf(item)))].map((zone) =>
@@ -277,6 +275,20 @@ function contentOf(held: HeldReadings, file: StandingFile): string | undefined {
   );
   return digestOf([version, digest, rooms, ...form, zones.text, today, file.span, file.series, epochs, own]);
 }
+
+/** Most files have a part of the same items. */
+function digestOfItems(items: readonly Item[]): string {
+  const known = itemDigests.get(items);
+  if (known !== undefined) return known;
+  const digest = digestOf(
+    items.map(({ itemid, itemname, typename, macaddress, currenthomeid }) => [
+      ...[itemid, itemname, typename, macaddress, currenthomeid],
+    ]),
+  );
+  itemDigests.set(items, digest);
+  return digest;
+}
+const itemDigests = new WeakMap<readonly Item[], string>();
 
 function digestOf(content: readonly unknown[]): string {
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex");

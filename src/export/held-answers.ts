@@ -24,13 +24,13 @@ export class HeldAnswers implements InterfaceReader {
   /** Asks for all marks, once. What is received from then on is held under those. */
   static async of(answers: InterfaceReader, held: HeldReadings): Promise<HeldAnswers> {
     const digests = new Map<string, Bun.CryptoHasher>();
-    const note = (list: string, path: string, mark: string) => {
+    const note = (list: string, marks: string) => {
       const digest = digests.get(list) ?? new Bun.CryptoHasher("sha256");
-      digests.set(list, digest.update(`${path} ${mark}\n`));
+      digests.set(list, digest.update(marks));
     };
     for (const kind of recordingKinds)
       for await (const records of marksOf(answers, kind)) {
-        for (const { path, marks } of records) note("items", path, JSON.stringify(marks));
+        note("items", JSON.stringify(records));
         held.list(
           records.flatMap(({ path, marks }) => [
             [path, ""] as const,
@@ -42,7 +42,7 @@ export class HeldAnswers implements InterfaceReader {
       for await (const records of marksOf(answers, owners))
         for (const { path, marks } of records)
           for (const [name, mark] of Object.entries(marks))
-            note(`${recordPaths[owners]}{id}/${name}`, path, mark);
+            note(`${recordPaths[owners]}{id}/${name}`, `${path} ${mark}\n`);
     return new HeldAnswers(
       answers,
       held,

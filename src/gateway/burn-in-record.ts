@@ -42,17 +42,23 @@ export function burnInRecordIn(directory: string): SignedBurnIn | undefined {
 
 const record_bytes_max = 64 * 1024;
 
+/** The record of a data directory, with the parts of this machine that are others than they were at it, in words. */
+export function keptBurnIn(
+  directory: string,
+): { readonly record: SignedBurnIn; readonly changed: string[] } | undefined {
+  const record = burnInRecordIn(directory);
+  if (record === undefined) return undefined;
+  const { hardware } = record.signed;
+  return { record, changed: changedParts(hardware, hardwareOf({ directory, ports: hardware.sticks })) };
+}
+
 /** The part of a gateway's report about its burn-in; undefined where it has no record. */
 export function burnInReportOf(directory: string): BurnInReport | undefined {
-  const record = burnInRecordIn(directory)?.signed;
-  if (record === undefined) return undefined;
-  const { ended_ms, hardware, results } = record;
-  return {
-    ended_ms,
-    failed: checksWith("failed", results),
-    skipped: checksWith("skipped", results),
-    changed: changedParts(hardware, hardwareOf({ directory, ports: hardware.sticks })),
-  };
+  const kept = keptBurnIn(directory);
+  if (kept === undefined) return undefined;
+  const { ended_ms, results } = kept.record.signed;
+  const [failed, skipped] = [checksWith("failed", results), checksWith("skipped", results)];
+  return { ended_ms, failed, skipped, changed: kept.changed };
 }
 
 /** Where the kernel tells which disk it is: of a memory card, then of others. */

@@ -24,6 +24,7 @@ import {
 } from "../web/metrics/program-metrics.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
+import { keptBurnIn } from "./burn-in-record.ts";
 import { startControl } from "./control-server.ts";
 import {
   describeGateway,
@@ -217,6 +218,7 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
         troublesOf: async () => troublesOf(await healthOf(facts)),
         doubtsOf: () => store.uncertainTimes(),
         meshOf: async () => scansIn(config.data),
+        burnInOf: async () => keptBurnIn(config.data),
       }),
     ],
   });

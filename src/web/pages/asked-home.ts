@@ -24,6 +24,11 @@ export async function requireRecord({ store }: Asked, home: number): Promise<voi
   if ((await store.record("homes", home)) === undefined) throw unknown(home);
 }
 
+/** @throws HttpError 404 where central knows neither a record nor an item of the home */
+export async function requireHome(asked: Asked, home: number): Promise<void> {
+  if ((await asked.store.itemOverviews([home])).length === 0) await requireRecord(asked, home);
+}
+
 /** @throws HttpError 404 where it is no number of a home */
 function homeIn(text = ""): number {
   if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new HttpError("record_unknown", { record: "home", id: text });

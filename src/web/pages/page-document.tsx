@@ -2,6 +2,7 @@ import type { ComponentType } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { RequestRefusal } from "../server/elysia-app.ts";
 import { browserComponents } from "./browser-components.ts";
+import { showBurnIn } from "./burn-in/burn-in-data.ts";
 import { showDevice } from "./device/device-data.ts";
 import { showHome } from "./home/home-data.ts";
 import { showHomes } from "./homes/homes-data.ts";
@@ -85,6 +86,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   homes: showHomes,
   "setup-visit": showSetupVisit,
   mesh: showMesh,
+  "burn-in": showBurnIn,
   recorded: showRecorded,
 };
 
@@ -93,6 +95,7 @@ export const components = {
   ...browserComponents,
   homes: async () => (await import("./homes/homes-page.tsx")).HomesPage,
   mesh: async () => (await import("./mesh/mesh-page.tsx")).MeshPage,
+  "burn-in": async () => (await import("./burn-in/burn-in-page.tsx")).BurnInPage,
   recorded: async () => (await import("./recorded/recorded-page.tsx")).RecordedPage,
   refusal: async () => (await import("./refusal-page.tsx")).RefusalPage,
 };

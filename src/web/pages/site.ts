@@ -1,5 +1,6 @@
 import { RecentlyUsed } from "../../base/recently-used.ts";
 import type { TimeSpan } from "../../base/time.ts";
+import type { SignedBurnIn } from "../../domain/burn-in.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { FleetHome } from "../../domain/fleet-home.ts";
 import type { Conflict } from "../../domain/identity.ts";
@@ -31,12 +32,20 @@ export interface Site {
   doubtsOf?(home: number | undefined): Promise<readonly TimeSpan[]>;
   /** Scans of the mesh of its Zigbee devices, newest first; absent: there are none. */
   meshOf?(home: number | undefined): Promise<readonly MeshScan[]>;
+  /** The record of the burn-in of its box; absent: there is none. */
+  burnInOf?(home: number | undefined): Promise<KeptBurnIn | undefined>;
   /** At a gateway. */
   readonly walk?: SetupVisit;
   /** Absent where the people of the home may not pause by a page. */
   readonly household?: Household;
   /** Lines of curtain sensors on which walking speed is measured, as the configuration of a home's gateway names them. */
   walkingOf?(home: number | undefined): Promise<readonly WalkingLine[]>;
+}
+
+/** A record, and the parts that are others than they were at it, in words. */
+export interface KeptBurnIn {
+  readonly record: SignedBurnIn;
+  readonly changed: readonly string[];
 }
 
 /** Setting up a home, with a phone in hand (src/gateway/joining/setup-visit.ts). */
@@ -166,6 +175,7 @@ export const paths = {
   "setup-visit": { gateway: "/walk", cost: "light", live: true },
   mesh: { gateway: "/mesh", central: "/homes/:home/mesh", cost: "light", live: false },
   recorded: { gateway: "/recorded", central: "/homes/:home/recorded", cost: "light", live: true },
+  "burn-in": { gateway: "/burn-in", central: "/homes/:home/burn-in", cost: "light", live: false },
 } as const satisfies Record<string, PagePaths>;
 
 export type PageName = keyof typeof paths;

@@ -98,8 +98,16 @@ describe.each(databases)("on %s", (kept) => {
       silent: 1,
       batteries: 1,
       needy: [
+        // The one that loses most data is the first.
+        {
+          homeid: 5,
+          missing: 71,
+          why: [{ text: "no upload" }],
+          bring: ["a spare gateway", "a network cable"],
+        },
         {
           homeid: 4,
+          missing: 15,
           why: [
             { text: "the gateway did not know the time on the day before its last report" },
             { names: [nameOf(4, 0)], text: "not heard", since_ms: now_ms - 3 * day_ms },
@@ -107,7 +115,6 @@ describe.each(databases)("on %s", (kept) => {
           ],
           bring: ["2 batteries", "a spare sensor"],
         },
-        { homeid: 5, why: [{ text: "no upload" }], bring: ["a spare gateway", "a network cable"] },
       ],
     });
   });
@@ -230,13 +237,19 @@ describe.skipIf(chromiumPath === undefined)(
       const needy = await page.locator(".needy > li").allInnerTexts();
       expect(needy.map((text) => text.split(/\s*\n\s*/))).toEqual([
         [
+          "Home 5",
+          "71 % of the last 7 days is missing.",
+          "no upload since Monday 02:30",
+          "Bring a spare gateway and a network cable.",
+        ],
+        [
           "Home 4",
+          "15 % of the last 7 days is missing.",
           "the gateway did not know the time on the day before its last report",
           "four-0: not heard since Thursday 23:00",
           "four-1: its battery is nearly empty",
           "Bring 2 batteries and a spare sensor.",
         ],
-        ["Home 5", "no upload since Monday 02:30", "Bring a spare gateway and a network cable."],
       ]);
       // The mark of an event that arrives is drawn otherwise.
       const arrived = page.locator("td .night.arrived").first();

@@ -72,6 +72,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   "GET /homes/:home": everyHome((home) => `/homes/${home}`),
   "GET /live/homes/:home": everyHome((home) => `/live/homes/${home}`),
   "GET /homes/:home/mesh": everyHome((home) => `/homes/${home}/mesh`, false),
+  "GET /homes/:home/burn-in": everyHome((home) => `/homes/${home}/burn-in`, false),
   "GET /homes/:home/recorded": everyHome((home) => `/homes/${home}/recorded`, false),
   "GET /devices/:kind/:name": everyDevice((kind, name) => [ofDevice(kind, name)]),
   "GET /live/devices/:kind/:name": everyDevice((kind, name) => [`/live${ofDevice(kind, name)}`]),
@@ -95,6 +96,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   ),
   "GET /live": "a gateway's: of its one home",
   "GET /mesh": "a gateway's: of its one home",
+  "GET /burn-in": "a gateway's: of its one home",
   "GET /recorded": "a gateway's: of its one home",
   "GET /walk":
     "a gateway's, for tokens of scope admin alone: walk.test.ts asks it and its forms with another",

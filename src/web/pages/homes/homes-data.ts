@@ -24,12 +24,17 @@ export interface HomesData {
   readonly remote: number;
   readonly silent: number;
   readonly batteries: number;
-  /** The first homes that need something, those to be visited first. */
-  readonly needy: readonly NeedyHome[];
+  /** The first homes that need something, those that lose most data first. */
+  readonly needy: readonly LosingHome[];
   /** How many rows the view has in all, and on how many pages. */
   readonly found: number;
   readonly pages: number;
   readonly view: HomesView;
+}
+
+/** `missing`: how much of the last days' data is not here, percent; null where that was not looked at. */
+export interface LosingHome extends NeedyHome {
+  readonly missing: number | null;
 }
 
 export type HomesView =
@@ -117,7 +122,8 @@ export const showHomes: Show<HomesData> = async ({ site, store, query, now_ms, l
     remote: remote.length,
     silent: sum(all, ({ silent }) => silent.length),
     batteries: sum(all, ({ low_batteries }) => low_batteries.length),
-    needy: [...visits, ...remote].slice(0, needy_max).map(needyHome),
+    // Other views are about something else, and have their own first rows.
+    needy: address.show === "homes" ? await needyHomes(fleetFor(site), [...visits, ...remote], now_ms) : [],
     found,
     pages: Math.max(1, Math.ceil(found / rowsOfPage(address))),
     view,
@@ -179,19 +185,41 @@ async function homesView({ fleet, all, address, now_ms }: Viewing): Promise<Made
 
 async function missingView({ fleet, all, address, now_ms }: Viewing): Promise<MadeView> {
   const found = all.filter(isFound(address.find));
-  const shown = onPage(found, address);
-  const zones = new Zones(shown, map_days, now_ms);
+  const zones = new Zones(onPage(found, address), map_days, now_ms);
+  const map = await missingRows(fleet, onPage(found, address), zones);
+  return { view: { map, days: zones.dates() }, found: found.length };
+}
+
+async function missingRows(fleet: Fleet, homes: readonly FleetHome[], zones: Zones): Promise<MissingRow[]> {
   const [arrivals, devices] = await Promise.all([
-    fleet.dailyArrivals(homeids(shown), zones.from_day),
-    fleet.coverageIn(homeids(shown), zones.span),
+    fleet.dailyArrivals(homeids(homes), zones.from_day),
+    fleet.coverageIn(homeids(homes), zones.span),
   ]);
   const byHome = Map.groupBy(devices, ({ home }) => home);
-  const map = shown.map((home, place) => {
+  return homes.map((home, place) => {
     const range = zones.of(home);
     const states = arrivalStatesOf(arrivals[place] ?? nothing, range);
     return missingRow(home.homeid, byHome.get(home.homeid) ?? [], states, range, zones.from_day);
   });
-  return { view: { map, days: zones.dates() }, found: found.length };
+}
+
+/** The first homes that need something: by how much of the data of the last days is not here, those to be visited before others. */
+async function needyHomes(fleet: Fleet, homes: readonly FleetHome[], now_ms: number): Promise<LosingHome[]> {
+  const compared = homes.slice(0, compared_max);
+  const rows =
+    compared.length === 0 ? [] : await missingRows(fleet, compared, new Zones(compared, loss_days, now_ms));
+  const losses = new Map(rows.map((row) => [row.homeid, lossOf(row)]));
+  return homes
+    .map((home) => ({ home, missing: losses.get(home.homeid) ?? null }))
+    .sort((one, other) => (other.missing ?? 0) - (one.missing ?? 0))
+    .slice(0, needy_max)
+    .map(({ home, missing }) => ({ ...needyHome(home), missing }));
+}
+
+/** Of days that have not arrived nothing is here. */
+function lossOf({ percent, known, away }: MissingRow): number {
+  const days = known + away.length;
+  return days === 0 ? 0 : Math.round((percent * known + 100 * away.length) / days);
 }
 
 function silentView({ all, address }: Viewing): MadeView {
@@ -361,6 +389,9 @@ function sum(homes: readonly FleetHome[], of: (home: FleetHome) => number): numb
 const nothing = { first_day: undefined, days: [] };
 /** Homes that need something and are told of before all others. */
 const needy_max = 20;
+/** Homes whose loss of the last days is compared: their devices' interruptions are read for it. */
+const compared_max = 200;
+const loss_days = 7;
 const rows_shown = 50;
 const nights_shown = 30;
 const map_days = 60;

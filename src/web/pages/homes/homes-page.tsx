@@ -1,9 +1,9 @@
-import type { NeedyHome, Why } from "../home/home-needs.ts";
+import type { Why } from "../home/home-needs.ts";
 import { Frame } from "../parts/page-frame.tsx";
 import type { FrameData } from "../site.ts";
 import { listText, momentText, numberText, type Times } from "../time-text.ts";
 import { type HomesViewName, hrefTo, shown_id, views } from "./homes-address.ts";
-import type { HomesData, HomesView } from "./homes-data.ts";
+import type { HomesData, HomesView, LosingHome } from "./homes-data.ts";
 import {
   BatteryTable,
   FirmwareTable,
@@ -33,21 +33,23 @@ export function HomesPage(data: HomesData & FrameData) {
         ) : (
           <>
             <p class="quiet">{remoteSentence(data)}</p>
-            <ul class="needy">
-              {needy.map((home) => (
-                <Needy key={home.homeid} home={home} locale={locale} now_ms={now_ms} />
-              ))}
-            </ul>
-            {visits + remote > needy.length ? (
-              <p>
-                <a href={hrefTo({ ...address, show: "homes", sort: "needs", down: false, page: 1 })}>
+            <Views data={data} />
+            {needy.length === 0 ? null : (
+              <ul class="needy">
+                {needy.map((home) => (
+                  <Needy key={home.homeid} home={home} locale={locale} now_ms={now_ms} />
+                ))}
+              </ul>
+            )}
+            {address.show === "homes" && visits + remote > needy_short ? (
+              <p class={visits + remote > needy.length ? undefined : "on-phone"}>
+                <a href={hrefTo({ ...address, sort: "needs", down: false, page: 1 })}>
                   All {numberText(visits + remote, locale)} that need something
                 </a>
               </p>
             ) : null}
-            <Views data={data} />
             {"rows" in view || "map" in view ? <Find {...data} /> : null}
-            <h2>{headingOf(address.show, found, locale, "mixed" in view ? view.mixed : 0)}</h2>
+            <h2 id={shown_id}>{headingOf(address.show, found, locale, "mixed" in view ? view.mixed : 0)}</h2>
             <Shown view={view} data={data} />
             <Pages address={address} pages={pages} />
           </>
@@ -69,14 +71,15 @@ function remoteSentence({ remote, visits }: HomesData): string | null {
   return `${remote} ${visits > 0 ? "more " : ""}${remote === 1 ? "needs" : "need"} something that can be done remotely.`;
 }
 
-function Needy({ home, locale, now_ms }: { home: NeedyHome; locale: string; now_ms: number }) {
-  const { homeid, zone, why, bring } = home;
+function Needy({ home, locale, now_ms }: { home: LosingHome; locale: string; now_ms: number }) {
+  const { homeid, zone, why, bring, missing } = home;
   return (
     <li class={bring.length > 0 ? "visit" : undefined}>
       <a class="home" href={`/homes/${homeid}`}>
         Home {homeid}
       </a>
       <div>
+        {missing ? <p>{missing} % of the last 7 days is missing.</p> : null}
         <ul>
           {why.map((one) => (
             <li key={one.text}>
@@ -113,17 +116,10 @@ function Reason({ why: { text, names = [], since_ms }, times }: { why: Why; time
 function Views({ data: { address, silent, batteries, locale } }: { data: HomesData & FrameData }) {
   const counts: Partial<Record<HomesViewName, number>> = { silent, batteries };
   return (
-    <nav class="views" id={shown_id} aria-label="What is shown">
+    <nav class="views" aria-label="What is shown">
       {Object.entries(views).map(([show, name]) => {
         const count = counts[show as HomesViewName];
-        const href = hrefTo({
-          ...address,
-          show: show as HomesViewName,
-          find: "",
-          sort: "home",
-          down: false,
-          page: 1,
-        });
+        const href = show === "homes" ? "/" : `/?show=${show}`;
         return (
           <a key={show} href={href} aria-current={address.show === show ? "page" : undefined}>
             {name}
@@ -207,3 +203,5 @@ function Pages({ address, pages }: Pick<HomesData, "address" | "pages">) {
 }
 
 const names_max = 6;
+/** As many a phone shows, see homes.css. */
+const needy_short = 5;

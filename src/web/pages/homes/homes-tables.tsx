@@ -20,6 +20,7 @@ export function HomeTable(of: TableOfRows<HomeRow> & { address: HomesAddress }) 
       <NightLegend />
       <Table
         name="Homes"
+        class="home-rows"
         stacked
         head={[
           sortedBy("home", address),
@@ -49,11 +50,15 @@ export function HomeTable(of: TableOfRows<HomeRow> & { address: HomesAddress }) 
                 </span>
               )}
             </td>
-            <td data-label={sorts.silent} class={silent > 0 ? "person" : "quiet"}>
+            <td data-label={sorts.silent} class={silent > 0 ? "person" : "quiet usual"}>
               {silent > 0 ? `${silent} of ${items}` : `none of ${items}`}
             </td>
-            <td data-label={sorts.backlog}>{backlog ? numberText(backlog, locale) : "nothing"}</td>
-            <td data-label={sorts.version}>{version ?? "unknown"}</td>
+            <td data-label={sorts.backlog} class={backlog ? undefined : "usual"}>
+              {backlog ? numberText(backlog, locale) : "nothing"}
+            </td>
+            <td data-label={sorts.version} class="usual">
+              {version ?? "unknown"}
+            </td>
           </tr>
         ))}
       </Table>
