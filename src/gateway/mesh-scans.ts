@@ -7,7 +7,7 @@ import type { Log } from "../base/log.ts";
 import { hour_ms } from "../base/time.ts";
 import { type MeshScan, MeshScans, mesh_bytes_max, plainAddress, withScan } from "../domain/mesh.ts";
 import { meshFile } from "../domain/mesh-file.ts";
-import { isPaused } from "../store/pause.ts";
+import type { Pause } from "../store/pause.ts";
 import type { ItemState, Store } from "../store/store.ts";
 import type { AttachedDriver } from "./attached-drivers.ts";
 
@@ -53,7 +53,11 @@ export class MeshScanning {
 
   async #scan(): Promise<MeshScan> {
     const { directory, clock, store } = this.#options;
-    if (isPaused(await store.pauses(), clock.now().unix_ms))
+    const now_ms = clock.now().unix_ms;
+    const pauses = (await store.pauses()).filter(
+      ({ from_ms, before_ms }) => from_ms <= now_ms && now_ms < before_ms,
+    );
+    if (pauses.some(stopsScans))
       throw new OperatorError(
         "the home has asked for a pause, and nothing of it is asked or kept meanwhile",
         "lintel resume ends the pause; lintel mesh --kept shows the scan before it",
@@ -64,13 +68,35 @@ export class MeshScanning {
         "no driver of this gateway has devices that pass on messages",
         "a mesh is that of Zigbee devices: add [zigbee]",
       );
-    const scan = withBatteries(heard, await store.itemOverviews());
+    const items = await store.itemOverviews();
+    const scan = withBatteries(withoutPaused(heard, pauses, items), items);
     // Without a date it would be no part of a series.
     if (clock.now().quality === clockQuality.unsynchronised) return scan;
     const scans = withScan(scansIn(directory), scan);
     writeDurably(join(directory, meshFile), JSON.stringify({ scans } satisfies MeshScans));
     return scan;
   }
+}
+
+/** Whether a pause is of all devices of the home, or of all its sensors. */
+function stopsScans({ kind, address, itemid }: Pause): boolean {
+  return kind === undefined || (kind === "wirelesssensors" && address === undefined && itemid === undefined);
+}
+
+/** A scan without the devices of which nothing is recorded now. */
+function withoutPaused(scan: MeshScan, pauses: readonly Pause[], items: readonly ItemState[]): MeshScan {
+  const paused = new Set(
+    pauses.map(({ address, itemid }) => {
+      const item = items.find(({ record }) => record.itemid === itemid);
+      return plainAddress(address ?? item?.record.macaddress ?? null);
+    }),
+  );
+  const stays = (address: string) => !paused.has(plainAddress(address));
+  return {
+    ...scan,
+    nodes: scan.nodes.filter(({ address }) => stays(address)),
+    links: scan.links.filter(({ by, of }) => stays(by) && stays(of)),
+  };
 }
 
 /** A scan with what the devices told of their batteries last. */

@@ -109,6 +109,21 @@ test("in a pause nobody is asked and nothing is kept, by the timer or by a perso
   mesh.stop();
 });
 
+test("a device of which nothing is recorded is in no scan, and a pause of other kinds stops none", async () => {
+  const { mesh, home, kept } = scanning(true);
+  const pause = { id: "", at_ms: 0, from_ms: 0, before_ms: pauseOpen_ms, home: 0, own: 1, refused: 0 };
+  home.pauses = [{ ...pause, kind: "watches" }];
+  expect((await mesh.scan()).nodes).toHaveLength(1);
+  home.pauses = [{ ...pause, kind: "wirelesssensors", address: "00" }];
+  expect((await mesh.scan()).nodes).toEqual([]);
+  expect(kept()[0]?.nodes).toEqual([]);
+  home.pauses = [{ ...pause, kind: "wirelesssensors" }];
+  expect(await mesh.scan().catch((thrown: unknown) => thrown)).toMatchObject({
+    remedy: expect.stringContaining("lintel resume ends the pause"),
+  });
+  mesh.stop();
+});
+
 test("without a mesh it is refused with the remedy, and nothing is kept", async () => {
   const { mesh, kept } = scanning(false);
   const remedy = "a mesh is that of Zigbee devices: add [zigbee]";
