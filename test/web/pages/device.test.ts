@@ -96,6 +96,19 @@ test("a plot of a year has fewer steps than minutes, and all readings of the yea
   expect([sum(weeks), sum(year)]).toEqual([records.length, records.length]);
 });
 
+test("without script the days of a sensor are a picture that the server draws", async () => {
+  const page = await (await serving.ask(`${doorPage}?${span}`)).text();
+  const [, src = ""] = /<noscript><img src="([^"]+)"/.exec(page) ?? [];
+  const picture = await serving.ask(src.replaceAll("&amp;", "&"));
+  expect(picture.headers.get("Content-Type")).toBe("image/svg+xml");
+  const shapes = await picture.text();
+  // Twelve days; each has one opening, and the day of 25 hours two more.
+  expect(shapes.match(/class="plain"/g)).toHaveLength(12);
+  expect(shapes.match(/class="level"/g)).toHaveLength(12 + 2);
+  expect((await serving.ask("/plots/wirelesssensors/none/activity.svg")).status).toBe(404);
+  expect((await serving.ask(`/plots/wirelesssensors/${doorName}/activity.png?${span}`)).status).toBe(404);
+});
+
 test("the doses of a pill box are a week in a row: taken, missed, and unknown where nobody listened or it was filled", async () => {
   const page = await (await serving.ask(`${boxPage}?from=2026-11-01&until=2026-11-21`)).text();
   const cells = [...page.matchAll(/data-date="([^"]+)" data-status="([^"]+)"/g)];

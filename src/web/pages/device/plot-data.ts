@@ -2,30 +2,43 @@ import { day_ms } from "../../../base/time.ts";
 import type { Downsampled, DownsampledRequest } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
-import { encoders, readAcceptEncoding, sent } from "../../server/responses.ts";
+import { encoders, readAcceptEncoding, sent, textResponse } from "../../server/responses.ts";
 import { type Asked, memoryBySite, type Site, sentBy } from "../site.ts";
 import { hereUntil_ms, readUntil_ms, uncertainTimesIn, uncoveredOf } from "../uncovered.ts";
 import { encodePlot, type Measure, measures, type PlotData } from "./day-plots.ts";
 import { type CalendarSpan, newestBefore, readSpan, requireDevice, usualSpans } from "./device-request.ts";
 
 /**
- * A measure of a device in a span of days, thinned for a plot, as the bytes of `day-plots.ts`.
+ * A measure of a device in a span of days, thinned for a plot: as the bytes of `day-plots.ts`, or as a picture where the address ends with `.svg`.
  *
  * @throws HttpError where there is no such device or measure, or the token may not see it
  */
 export async function plotOf(asked: Asked, acceptEncoding: string | null): Promise<Response> {
   const { store, site, now_ms, params, query } = asked;
   const { kind, item } = await requireDevice(store, params);
-  const name = params["measure"] ?? "";
+  const [name = "", ending] = (params["measure"] ?? "").split(".", 2);
   const measure: Measure | undefined = Object.hasOwn(measures, name)
     ? measures[name as keyof typeof measures]
     : undefined;
-  if (measure === undefined || measure.kind !== kind) throw new HttpError("path_unknown", {});
+  if (measure === undefined || measure.kind !== kind || (ending ?? "svg") !== "svg")
+    throw new HttpError("path_unknown", {});
   const home = item.record.currenthomeid ?? undefined;
   const zone = await site.zoneOf(home);
   const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
   const of = { item: item.key, subtype: item.record.subtypename, home, measure, span };
-  const bytes = encodePlot(await plotData(asked, of));
+  const data = await plotData(asked, of);
+  if (ending === "svg") {
+    const { rasterPicture } = await import("./raster-picture.tsx");
+    const edges_ms = [span.whole.from_ms, ...span.days.map(({ to_ms }) => to_ms)];
+    const times = { locale: asked.locale, zone, now_ms };
+    const headers = { "Content-Type": "image/svg+xml", "Cache-Control": "no-store" };
+    return textResponse(
+      rasterPicture({ data, measure, edges_ms, times }),
+      acceptEncoding ?? undefined,
+      headers,
+    );
+  }
+  const bytes = encodePlot(data);
   const { coding } = readAcceptEncoding(acceptEncoding ?? undefined);
   return sent(coding === undefined ? bytes : encoders[coding](bytes), {
     headers: {

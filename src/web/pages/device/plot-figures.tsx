@@ -62,6 +62,12 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
           <svg class="room" width="0" height={roomOf(span.edges_ms)} aria-hidden="true" focusable="false" />
         ) : null}
         <canvas ref={canvas} />
+        {/* Of the server alone: a browser with script never asks for the picture. */}
+        {plots === undefined ? (
+          <noscript>
+            <img src={url.replace("?", ".svg?")} alt={measure.title} width="100%" />
+          </noscript>
+        ) : null}
       </div>
       {measure.levels.length < 2 ? null : (
         <ul class="legend" aria-label="Meaning of the shades">
