@@ -74,6 +74,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   "GET /homes/:home/mesh": everyHome((home) => `/homes/${home}/mesh`, false),
   "GET /homes/:home/burn-in": everyHome((home) => `/homes/${home}/burn-in`, false),
   "GET /homes/:home/recorded": everyHome((home) => `/homes/${home}/recorded`, false),
+  "GET /live/homes/:home/recorded": everyHome((home) => `/live/homes/${home}/recorded`, false),
   "GET /devices/:kind/:name": everyDevice((kind, name) => [ofDevice(kind, name)]),
   "GET /live/devices/:kind/:name": everyDevice((kind, name) => [`/live${ofDevice(kind, name)}`]),
   "GET /plots/:kind/:name/:measure": everyDevice(
@@ -98,6 +99,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   "GET /mesh": "a gateway's: of its one home",
   "GET /burn-in": "a gateway's: of its one home",
   "GET /recorded": "a gateway's: of its one home",
+  "GET /live/recorded": "the same",
   "GET /walk":
     "a gateway's, for tokens of scope admin alone: walk.test.ts asks it and its forms with another",
   "GET /live/walk": "the same",
