@@ -2,7 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
 import type { DeviceFacts } from "../src/domain/device-facts.ts";
-import type { MeshScan } from "../src/domain/mesh.ts";
+import type { ChannelNoise, MeshScan } from "../src/domain/mesh.ts";
 import type {
   BufferCursor,
   Device,
@@ -79,6 +79,11 @@ export interface Driver {
    * OperatorError where its adapter does not listen.
    */
   scanMesh?(): Promise<MeshScan>;
+  /**
+   * Present on a driver whose adapter measures noise: takes seconds, in which it hears no device. Throws an OperatorError where the
+   * adapter does not listen, or cannot measure.
+   */
+  measureNoise?(): Promise<ChannelNoise>;
   /** Present on a driver with a lamp: shows the state of the gateway. */
   show?(lamp: Lamp): void;
 }

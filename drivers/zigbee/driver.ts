@@ -3,11 +3,12 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Controller } from "zigbee-herdsman";
 import { messageOf, OperatorError } from "../../src/base/errors.ts";
 import { day_ms } from "../../src/base/time.ts";
-import type { MeshScan } from "../../src/domain/mesh.ts";
+import type { ChannelNoise, MeshScan } from "../../src/domain/mesh.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
 import { type AdapterName, adapterNames } from "./adapters.ts";
 import type { Arrivals } from "./arrivals.ts";
+import { measureEnergies } from "./channel.ts";
 import { silentFault } from "./faults.ts";
 import { NetworkFiles } from "./files.ts";
 import { HerdsmanLog } from "./herdsman-log.ts";
@@ -82,6 +83,7 @@ export class ZigbeeDriver implements Driver {
   #radio: Radio | undefined;
   #cancelKeep = () => {};
   readonly #port: string;
+  readonly #adapter: AdapterName;
   /** Whether the last try found the adapter with another network, … */
   #refused = false;
   /** … and whether the next one may have it give that one up. */
@@ -96,6 +98,7 @@ export class ZigbeeDriver implements Driver {
     const herdsmanLog = new HerdsmanLog({ log, clock, dropped });
     this.#host = host;
     this.#port = config.port;
+    this.#adapter = adapter;
     this.#files = new NetworkFiles({ directory, log });
     this.#statuses = new LastStatuses({ directory, clock, log });
     this.#sensors = new Sensors({ host, statuses: this.#statuses, herdsmanLog });
@@ -164,14 +167,30 @@ export class ZigbeeDriver implements Driver {
   }
 
   async scanMesh(): Promise<MeshScan> {
-    const radio = this.#radio;
-    const { problem } = this.status();
-    if (radio === undefined)
-      throw new OperatorError(
-        `the Zigbee adapter ${this.#port} does not listen now`,
-        problem ?? "try again in a minute",
-      );
+    const radio = this.#requireRadio();
     return (await import("./mesh-scan.ts")).scanMesh(radio, this.#host);
+  }
+
+  async measureNoise(): Promise<ChannelNoise> {
+    const { controller, channel } = this.#requireRadio();
+    try {
+      const energies = await measureEnergies(controller, this.#adapter, this.#host.clock);
+      return { channel: channel.number, energies };
+    } catch (thrown) {
+      throw new OperatorError(
+        `the Zigbee adapter ${this.#port} does not measure noise (${messageOf(thrown)})`,
+        "newer firmware may",
+      );
+    }
+  }
+
+  /** @throws OperatorError where the adapter does not listen */
+  #requireRadio(): Radio {
+    if (this.#radio !== undefined) return this.#radio;
+    throw new OperatorError(
+      `the Zigbee adapter ${this.#port} does not listen now`,
+      this.status().problem ?? "try again in a minute",
+    );
   }
 
   /** Listens to a controller, from before it starts: a sensor may speak while it still does. */

@@ -40,8 +40,8 @@ export const burnInChecks = {
   },
   radio: {
     title: "Radio",
-    asks: "Nothing: the box asks each Zigbee device whom it hears.",
-    judged: "No device has a weak way to the stick.",
+    asks: "Nothing: the stick measures the noise on its channels, and the box asks each Zigbee device whom it hears.",
+    judged: "The channel of the network is not loud, and no device has a weak way to the stick.",
     remedy: "Move the stick away from the box by an extension cable, and away from USB 3 and Wi-Fi.",
   },
   clock: {

@@ -21,6 +21,13 @@ export const MeshChannel = Type.Object(
 );
 export type MeshChannel = Static<typeof MeshChannel>;
 
+/** Noise on the channels 11 to 26 of Zigbee, as a stick measures it: 0 to 255 on each, louder above. */
+export interface ChannelNoise {
+  /** Of the network. */
+  readonly channel: number;
+  readonly energies: readonly number[];
+}
+
 /** Wi-Fi channels that do not overlap each other, and the middle of each. */
 const wifiChannels = [
   { number: 1, mhz: 2412 },

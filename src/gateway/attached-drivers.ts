@@ -10,7 +10,7 @@ import { type Clock, repeat } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { plainWords } from "../base/text.ts";
-import type { MeshScan } from "../domain/mesh.ts";
+import type { ChannelNoise, MeshScan } from "../domain/mesh.ts";
 
 /**
  * A driver as the gateway holds it. Its words come in here as plain lines. Its errors are caught here: each becomes one log line
@@ -106,6 +106,15 @@ export class AttachedDriver {
   /** Rejects with the driver's reason where it cannot. */
   async scanMesh(): Promise<MeshScan | undefined> {
     return plainWords(await this.#driver?.scanMesh?.());
+  }
+
+  get measures(): boolean {
+    return this.#driver?.measureNoise !== undefined;
+  }
+
+  /** Rejects with the driver's reason where it cannot. */
+  async measureNoise(): Promise<ChannelNoise | undefined> {
+    return await this.#driver?.measureNoise?.();
   }
 
   show(lamp: Lamp): void {

@@ -1,7 +1,7 @@
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { DecodingFault, decodeJson, decodingBounds, readAtMost } from "../base/json-decoder.ts";
 import type { Conflict } from "../domain/identity.ts";
-import type { MeshScan } from "../domain/mesh.ts";
+import type { ChannelNoise, MeshScan } from "../domain/mesh.ts";
 import { controlPath, type JoiningRefusal } from "./control-server.ts";
 import type { GatewayStatus } from "./gateway-status.ts";
 import type { JoiningStep, PairingAbility } from "./joining/joining.ts";
@@ -77,6 +77,12 @@ export class ControlClient {
   async scanMesh(): Promise<MeshScan | undefined> {
     const answer = await this.#ask("POST", "/mesh", { signal: AbortSignal.timeout(scan_max_ms) });
     return answer && ((await this.#read(answer)) as MeshScan);
+  }
+
+  /** Has the noise measured; undefined if no gateway runs. */
+  async measureNoise(): Promise<ChannelNoise | undefined> {
+    const answer = await this.#ask("POST", "/noise");
+    return answer && ((await this.#read(answer)) as ChannelNoise);
   }
 
   /** Settles a conflict about an address; undefined if no gateway runs. */

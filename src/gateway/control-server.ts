@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import type { Conflict } from "../domain/identity.ts";
-import type { MeshScan } from "../domain/mesh.ts";
+import type { ChannelNoise, MeshScan } from "../domain/mesh.ts";
 import type { GatewayStatus } from "./gateway-status.ts";
 import {
   type Joining,
@@ -23,6 +23,7 @@ import {
  *   POST   /joining/answer   the answer to the question that was asked last, as its body
  *   DELETE /joining  closes it
  *   POST   /mesh     scans the mesh, and answers the MeshScan after some minutes at most
+ *   POST   /noise    measures the noise on the channels of Zigbee, and answers the ChannelNoise after some seconds
  *   POST   /admissions  reads the admitted devices again, because a command has changed them; with ?forgotten=ADDRESS a device
  *                       that it has removed from the store is forgotten here too
  *   POST   /conflicts?address=…&answer=accepted&by=…   settles a conflict about an address; or with answer=refused. A Conflict
@@ -34,7 +35,7 @@ export function startControl(options: {
   joining: Joining;
   admission: { load(): Promise<void> };
   identities: ControlledIdentities;
-  mesh: { scan(): Promise<MeshScan> };
+  mesh: { scan(): Promise<MeshScan>; noise(): Promise<ChannelNoise> };
   status: () => Promise<GatewayStatus>;
   clock: Clock;
 }): { stop(): Promise<void> } {
@@ -51,6 +52,7 @@ export function startControl(options: {
       POST: answered(async (request) => options.joining.answer(await request.text())),
     },
     "/mesh": { POST: answered(async () => Response.json(await options.mesh.scan())) },
+    "/noise": { POST: answered(async () => Response.json(await options.mesh.noise())) },
     "/conflicts": { POST: answered((request) => settleConflict(options.identities, request)) },
     "/admissions": {
       POST: answered(async (request) => {

@@ -5,7 +5,14 @@ import { parseIfWhole, readPlainFile, writeDurably } from "../base/disk/safe-fil
 import { messageOf, OperatorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { hour_ms } from "../base/time.ts";
-import { type MeshScan, MeshScans, mesh_bytes_max, plainAddress, withScan } from "../domain/mesh.ts";
+import {
+  type ChannelNoise,
+  type MeshScan,
+  MeshScans,
+  mesh_bytes_max,
+  plainAddress,
+  withScan,
+} from "../domain/mesh.ts";
 import { meshFile } from "../domain/mesh-file.ts";
 import type { Pause } from "../store/pause.ts";
 import type { ItemState, Store } from "../store/store.ts";
@@ -41,6 +48,14 @@ export class MeshScanning {
       this.#running = undefined;
     });
     return this.#running;
+  }
+
+  /** Measures noise now. @throws OperatorError where nothing can be measured */
+  async noise(): Promise<ChannelNoise> {
+    const driver = this.#options.drivers().find(({ measures }) => measures);
+    const found = await driver?.measureNoise();
+    if (found !== undefined) return found;
+    throw new OperatorError("no driver of this gateway measures noise", "Zigbee sticks do: add [zigbee]");
   }
 
   stop(): void {

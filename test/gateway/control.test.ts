@@ -87,7 +87,8 @@ function control(drivers: readonly AttachedDriver[], at = directory) {
     forget: async () => {},
   };
   const admission = { load: async () => {} };
-  const mesh = { scan: async () => Promise.reject(new Error("no mesh")) };
+  const none = async () => Promise.reject(new Error("no mesh"));
+  const mesh = { scan: none, noise: none };
   const server = startControl({ directory: at, joining, admission, identities, mesh, status, clock });
   stops.push(() => server.stop());
   return { joining, changes, client: new ControlClient(at) };

@@ -1,6 +1,6 @@
 import { OperatorError } from "../../base/errors.ts";
 import type { Kind } from "../../domain/kinds.ts";
-import { namesByAddress } from "../../domain/mesh.ts";
+import { type ChannelNoise, namesByAddress } from "../../domain/mesh.ts";
 import { meshWords } from "../../domain/mesh-words.ts";
 import { itemStatus } from "../../domain/records/item.ts";
 import { ControlClient } from "../../gateway/control-client.ts";
@@ -91,15 +91,19 @@ function sensorFinding(
   return { outcome: "failed", found: `Of ${speaks} times the box heard ${names.join(", ")}${more}.` };
 }
 
-/** Whether every Zigbee device has a good way to the stick. */
+/** Whether the channel of the Zigbee network is quiet, and every device has a good way to the stick. */
 export async function checkRadio(bench: Bench): Promise<BurnInFinding> {
   await running(bench);
   if (!bench.config?.drivers.has("zigbee"))
-    return {
-      outcome: "skipped",
-      found: "this box has no Zigbee stick, and other radios tell nothing of noise.",
-    };
-  const scan = await new ControlClient(bench.directory).scanMesh();
+    return { outcome: "skipped", found: "this box has no Zigbee stick, and other radios measure no noise." };
+  const client = new ControlClient(bench.directory);
+  const noise = await client.measureNoise().catch((thrown: unknown) => {
+    if (thrown instanceof OperatorError) return thrown.what;
+    throw thrown;
+  });
+  const isLoud = typeof noise === "object" ? noiseFault(noise) : undefined;
+  if (isLoud !== undefined) return { outcome: "failed", found: isLoud };
+  const scan = await client.scanMesh();
   const items = await bench.items();
   const words = meshWords({
     scans: scan === undefined ? [] : [scan],
@@ -109,10 +113,36 @@ export async function checkRadio(bench: Bench): Promise<BurnInFinding> {
   });
   if (words === undefined) return { outcome: "failed", found: "The stick tells nothing of its devices." };
   const [need] = words.needs;
-  return need === undefined
-    ? { outcome: "passed", found: words.answer }
-    : { outcome: "failed", found: `${need.what} ${need.remedy}`.slice(0, 500) };
+  if (need !== undefined)
+    return { outcome: "failed", found: `${need.what} ${need.remedy}`.slice(0, found_length_max) };
+  const measured =
+    typeof noise === "object"
+      ? `Channel ${noise.channel} has ${energyOn(noise, noise.channel)} of 255 of noise.`
+      : `${noise}.`;
+  return { outcome: "passed", found: `${measured} ${words.answer}`.slice(0, found_length_max) };
 }
+
+/** The fault of noise that keeps a stick from hearing, in a sentence. */
+function noiseFault(noise: ChannelNoise): string | undefined {
+  const own = energyOn(noise, noise.channel);
+  if (own < loud_energy) return undefined;
+  const quietest = noise.energies.reduce(
+    (best, energy, at) => (energy < energyOn(noise, best) ? at + 11 : best),
+    11,
+  );
+  const least = energyOn(noise, quietest);
+  if (least >= loud_energy)
+    return `Every channel has noise, channel ${quietest} the least with ${least} of 255: it comes from the box itself or from beside it.`;
+  return `Channel ${noise.channel}, which the network has, has ${own} of 255 of noise, and channel ${quietest} only ${least}.`;
+}
+
+function energyOn({ energies }: ChannelNoise, channel: number): number {
+  return energies[channel - 11] ?? 0;
+}
+
+/** Halfway from the quietest to the loudest that a stick measures: about -60 dBm with an ember stick. A weak sensor is not heard above it. */
+const loud_energy = 128;
+const found_length_max = 500;
 
 /** The status of the gateway. @throws OperatorError where none runs */
 async function running({ directory }: Bench): Promise<GatewayStatus> {

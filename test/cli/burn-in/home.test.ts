@@ -84,7 +84,9 @@ test("a good box passes each check that its technician does not skip, and the re
     "clock skipped: this machine keeps its power",
     "disk skipped: another test",
     "power skipped: this machine does not tell whether its power supply is too weak.",
-    "radio passed: All 2 devices have a good way to the stick.",
+    expect.stringMatching(
+      /^radio passed: Channel \d\d has 5\d of 255 of noise\. All 2 devices have a good way to the stick\.$/,
+    ),
     "restore passed: A backup with all 20 readings was made and restored.",
     "sensors passed: Each of 2 sensors was heard 10 times.",
     "stick passed: After its stick was plugged in again, [zigbee] listened.",
@@ -106,5 +108,21 @@ test("a sensor that is heard too rarely is named, and a deaf stick is", async ()
   expect(deaf.code).toBe(1);
   expect(deaf.lines.join("\n")).toContain(
     "✗ Sensors: [zigbee] heard none of its 2 sensors: its stick is deaf.\n  Of a single sensor:",
+  );
+});
+
+test("noise is named: of the channel that the network has, and of all", async () => {
+  const channels = Array.from({ length: 16 }, (_, at) => 11 + at);
+  const said = async () => (await run(["--again", "radio"], {})).lines.join("\n");
+  const [, own] = /✓ Radio: Channel (\d+) has/.exec(await said()) ?? [];
+  await stick.tell({ do: "noise", channels: [Number(own)], energy: 201 });
+  expect(await said()).toMatch(
+    new RegExp(
+      `✗ Radio: Channel ${own}, which the network has, has 20\\d of 255 of noise, and channel \\d+ only 5\\d\\.`,
+    ),
+  );
+  await stick.tell({ do: "noise", channels, energy: 180 });
+  expect(await said()).toMatch(
+    /✗ Radio: Every channel has noise, channel 11 the least with 1\d\d of 255: it comes from the box itself/,
   );
 });
