@@ -1,7 +1,6 @@
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
 import type { Format } from "../table-file.ts";
 import { missingnessList } from "../tables.ts";
-import type { StampForm } from "../text-formats.ts";
 import { type Contents, changing, citationOf, lasting, type WrittenTable } from "./package-contents.ts";
 
 /** For whoever finds the directory: its purpose, how it is read, and a first plot. */
@@ -90,61 +89,41 @@ function inStandards(others: Contents["others"]): string {
     .join("");
 }
 
-/** Lines that count and draw the readings of a series by item and day, as they stand; empty where there is no series. */
-export function firstPlot(contents: Contents): string {
-  const { tables, format, timezone, stamp } = contents;
+/** Lines that draw the readings of each item by day, as they stand; empty where there is no series. */
+export function firstPlot({ tables, format }: Contents): string {
   const all = lasting(tables).map(({ name }) => name as SeriesName);
   const series = all.find((name) => name === "wirelesssensor_events") ?? all[0];
   if (series === undefined || !tables.some(({ name }) => name === missingnessList)) return "";
   const { r, python, sql } = readers[format];
-  const day =
-    timezone === "home"
-      ? { r: "readings$localday", python: 'readings["localday"]', sql: "localday" }
-      : daysOf(format, stamp);
-  const { kind, title } = seriesOf(series);
+  const { kind } = seriesOf(series);
   return `## The first plot
 
-${title} of each item by day, of the days of which at most an hour is missing. A day on which somebody listened and nothing came is a day with 0, and stays in: without such days every mean is too high.
+Readings of each item by day of its home, of the days of which at most an hour is missing. A day on which somebody listened and nothing came is a day with 0, and stays in: without such days every mean is too high. \`missingness\` has the counts: days of \`stamp\` would be those of UTC, which are not those of a home.
 
 R (a script draws into \`Rplots.pdf\`):
 
 \`\`\`r
-readings <- ${r(series)}
 missing <- ${r(missingnessList)}
-readings$day <- as.Date(${day.r})
-counts <- setNames(aggregate(itemid ~ itemname + day, readings, length), c("itemname", "day", "readings"))
-known <- subset(missing, typename == "${kind}" & minutes - listened <= 60, select = c(itemname, day))
-merged <- merge(transform(known, day = as.Date(day)), counts, by = c("itemname", "day"), all.x = TRUE)
-merged$readings[is.na(merged$readings)] <- 0
-if (nrow(merged) > 0) boxplot(readings ~ itemname, merged, las = 2, ylab = "readings a day")
+known <- subset(missing, typename == "${kind}" & minutes - listened <= 60, select = c(itemname, day, readings))
+if (nrow(known) > 0) boxplot(readings ~ itemname, known, las = 2, ylab = "readings a day")
 \`\`\`
 
 Python, with pandas and matplotlib (it draws into \`first-plot.png\`):
 
 \`\`\`python
 import pandas as pd
-readings = ${python(series)}
 missing = ${python(missingnessList)}
-readings["day"] = pd.to_datetime(${day.python}).dt.date
-missing["day"] = pd.to_datetime(missing["day"]).dt.date
-counts = readings.groupby(["itemname", "day"]).size().rename("readings").reset_index()
-is_known = (missing["typename"] == "${kind}") & (missing["minutes"] - missing["listened"] <= 60)
-merged = missing.loc[is_known, ["itemname", "day"]].merge(counts, how="left", on=["itemname", "day"])
-merged["readings"] = merged["readings"].fillna(0)
-by_item = merged.pivot(index="day", columns="itemname", values="readings")
+known = missing[(missing["typename"] == "${kind}") & (missing["minutes"] - missing["listened"] <= 60)]
+by_item = known.pivot(index="day", columns="itemname", values="readings")
 if len(by_item) > 0: by_item.plot(ylabel="readings a day").figure.savefig("first-plot.png")
 \`\`\`
 
 DuckDB:
 
 \`\`\`sql
-SELECT itemname, day, count(stamp) AS readings
-FROM (SELECT itemname, day FROM ${sql(missingnessList)} WHERE typename = '${kind}' AND minutes - listened <= 60)
-LEFT JOIN (SELECT itemname, ${day.sql} AS day, stamp FROM ${sql(series)}) USING (itemname, day)
-GROUP BY ALL ORDER BY ALL;
+SELECT itemname, day, readings FROM ${sql(missingnessList)}
+WHERE typename = '${kind}' AND minutes - listened <= 60 ORDER BY ALL;
 \`\`\`
-
-Days are those of ${timezone === "home" ? "each home's time zone, as in `missingness`" : "UTC in these lines; `missingness` has those of each home's time zone, which it names. Far from UTC fetch with `--timezone home`, which has both by the same days"}.
 `;
 }
 
@@ -153,22 +132,6 @@ interface InLanguages<Value> {
   readonly r: Value;
   readonly python: Value;
   readonly sql: Value;
-}
-
-/** The day in UTC of \`stamp\`, which pandas and R are to make a day of. */
-function daysOf(format: Format, stamp: StampForm): InLanguages<string> {
-  const [r, python] = ["readings$stamp", 'readings["stamp"]'];
-  // DuckDB has a moment of Parquet and CSV as one in the zone of the machine, and one of JSON without a zone.
-  if (format === "parquet") return { r, python, sql: "(stamp AT TIME ZONE 'UTC')::DATE" };
-  if (stamp === "iso")
-    return { r, python, sql: format === "csv" ? "(stamp AT TIME ZONE 'UTC')::DATE" : "stamp::DATE" };
-  const [unit, parts, micros] =
-    stamp === "unix" ? (["s", "", 1_000_000] as const) : (["ms", " / 1000", 1_000] as const);
-  return {
-    r: `as.POSIXct(${r}${parts}, origin = "1970-01-01", tz = "UTC")`,
-    python: `${python}, unit="${unit}"`,
-    sql: `make_timestamp(stamp * ${micros})::DATE`,
-  };
 }
 
 /** How a table is read. */

@@ -1,3 +1,4 @@
+import { minutes } from "../../domain/derived/home-data.ts";
 import { asleep_ms, type SleepEpisode, SleepJoiner } from "../../domain/derived/sleep.ts";
 import type { Item } from "../../domain/records/item.ts";
 import type { HomeInventory } from "../../domain/records/programme-records.ts";
@@ -68,10 +69,6 @@ function sleepFact(episode: SleepEpisode, homeid: number | null): MeasuredFact {
     awakenings: known ? episode.awakenings : null,
   };
   return { from_ms: episode.from_ms, to_ms: episode.to_ms, values, homeid };
-}
-
-function minutes(ms: number): number {
-  return ms / 60_000;
 }
 
 /**
