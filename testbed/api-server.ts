@@ -1,5 +1,6 @@
 import type { Clock } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
+import type { SettingOf } from "../src/store/derived/home-readings.ts";
 import type { Store } from "../src/store/store.ts";
 import { apiApp, apiUrl } from "../src/web/api/api-routes.ts";
 import { type ServerBounds, startServer } from "../src/web/server/http-server.ts";
@@ -15,6 +16,7 @@ export interface Api {
 
 export async function startApi({
   cache_bytes_max,
+  settingOf,
   ...options
 }: {
   store: Store;
@@ -24,10 +26,14 @@ export async function startApi({
   realm: string;
   tls?: { certificate: string; key: string };
   cache_bytes_max?: number;
+  settingOf?: SettingOf;
   scale?: MachineScale;
 } & Partial<ServerBounds>): Promise<Api> {
   const { store } = options;
   const cache = cache_bytes_max === undefined ? {} : { cache_bytes_max };
-  const server = await startServer({ ...options, apps: [apiApp({ store, ...cache })] });
+  const server = await startServer({
+    ...options,
+    apps: [apiApp({ store, ...cache, ...(settingOf && { settingOf }) })],
+  });
   return { url: apiUrl(server), port: server.port, stop: () => server.stop() };
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Coverage, type DerivedRecord, Lintel } from "../../clients/typescript/client.ts";
+import { derivedNames } from "../../src/domain/derived/derived-table.ts";
 import { formatNames } from "../../src/export/table-file.ts";
 import { Site } from "../../testbed/front-door.ts";
 
@@ -114,6 +115,19 @@ for kind, series in first.items():
     expect(minutesIn(await run([python, "-c", program], env))).toEqual(fetched);
   });
 
+  const hasPandas = Bun.spawnSync([python, "-c", "import pandas"]).success;
+  test.skipIf(!hasPandas)("has the derived measures of the interface to the last digit", async () => {
+    const program = `
+import json
+from lintel import *
+lintel = Lintel()
+home = next(lintel.records("homes"))["homeid"]
+frames = {name: lintel.derived(home, name, until="${until}") for name in ${JSON.stringify(derivedNames)}}
+print(json.dumps({name: {column: [None if value != value else value for value in frame[column].astype(float)] for column in frame.select_dtypes("number").columns} for name, frame in frames.items()}))
+`;
+    expectServed(JSON.parse(await run([python, "-c", program], env)), await derivedNumbers());
+  });
+
   const mypy = Bun.which("mypy");
   if (mypy === null) console.warn("mypy is not here: the types of the Python package are NOT checked");
   test.skipIf(mypy === null)("has sound types", async () => {
@@ -153,6 +167,21 @@ for (kind in names(first)) for (name in lintel_items(server, kind)$itemname) {
     expect(minutesIn(await run([rscript, "-e", program], env))).toEqual(fetched);
   });
 
+  test("has the derived measures of the interface to the last digit", async () => {
+    const program = `
+library(lintel)
+server <- lintel()
+home <- lintel_records(server, "homes")$homeid[1]
+numbers <- function(name) {
+  frame <- lintel_derived(server, home, name, until = "${until}")
+  as.list(frame[sapply(frame, is.numeric)])
+}
+names <- strsplit("${derivedNames.join(" ")}", " ")[[1]]
+cat(jsonlite::toJSON(sapply(names, numbers, simplify = FALSE), digits = NA, na = "null"))
+`;
+    expectServed(JSON.parse(await run([rscript, "-e", program], env)), await derivedNumbers());
+  });
+
   test("is documented", () => {
     const exported = [
       ...Bun.spawnSync(["cat", join(clients, "r/NAMESPACE")])
@@ -165,6 +194,36 @@ for (kind in names(first)) for (name in lintel_items(server, kind)$itemname) {
     for (const [, name] of exported) expect(pages.join("\n")).toContain(`\\alias{${name}}`);
   });
 });
+
+type NumbersByField = Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
+
+/** The numbers of each derived measure as the interface answers them, oldest first, by measure and field. */
+async function derivedNumbers(): Promise<NumbersByField> {
+  const lintel = new Lintel({ url, token });
+  const [home] = await Array.fromAsync(lintel.records("homes"));
+  const before = Date.parse(until) / 1000;
+  const all: Record<string, Record<string, (number | null)[]>> = {};
+  for (const name of derivedNames) {
+    const records = await Array.fromAsync(lintel.derived(Number(home?.homeid), name, { before }));
+    const fields = Object.keys(records[0] ?? {});
+    const isNumber = (field: string) => records.some((record) => typeof record[field] === "number");
+    all[name] = Object.fromEntries(
+      fields
+        .filter(isNumber)
+        .map((field) => [field, records.map((record) => record[field] as number | null).reverse()]),
+    );
+  }
+  return all;
+}
+
+/** Compares the numbers that a client has with those that were served; times it has as times. */
+function expectServed(has: NumbersByField, was: NumbersByField): void {
+  for (const [name, fields] of Object.entries(was)) {
+    const own = Object.keys(fields).filter((field) => !["stamp", "stop", "at", "start"].includes(field));
+    expect(own.length).toBeGreaterThan(0);
+    for (const field of own) expect([name, field, has[name]?.[field]]).toEqual([name, field, fields[field]]);
+  }
+}
 
 /** Reasons for which minutes are missing anywhere. */
 function reasonsIn(minutes: ReadonlyMap<string, Minutes>): Set<string> {

@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Type } from "@sinclair/typebox";
-import { derivedPath, derivedRecords } from "../../src/domain/derived/derived-record.ts";
-import { type DerivedName, derivedNames } from "../../src/domain/derived/derived-table.ts";
-import { columnsOfSchema } from "../../src/export/columns.ts";
+import { derivedNames } from "../../src/domain/derived/derived-table.ts";
 import { checksumOf } from "../../src/export/package/package-contents.ts";
 import { Pseudonyms } from "../../src/export/pseudonyms.ts";
 import { Site, withoutProgress } from "../../testbed/front-door.ts";
 import { homeReadings } from "../../testbed/home-readings.ts";
 import { seeded } from "../../testbed/sample.ts";
 import { testAtNight } from "../at-night.ts";
-import { key, type Place, Places, placeNames } from "./places.ts";
+import { key, Places, placeNames } from "./places.ts";
 
 const site = new Site();
 let places: Places;
@@ -54,27 +51,7 @@ test("the same readings have the same bytes at a gateway and at a central on eit
   before = sums[0] ?? "";
 });
 
-test("derived measures are the interface's own numbers, and have the same bytes at all three", async () => {
-  const files: Record<string, string>[] = [];
-  for (const name of placeNames) {
-    await places.download(name, `${name} derived`, { pseudonyms: undefined, format: "ndjson" });
-    const written = join(places.directory, `${name} derived`, "derived");
-    const texts: Record<string, string> = {};
-    for (const measure of derivedNames) {
-      const text = await Bun.file(join(written, `${measure}.ndjson`)).text();
-      expect(
-        text
-          .split("\n")
-          .slice(0, -1)
-          .map((line) => JSON.parse(line)),
-      ).toEqual((await servedBy(places.place(name), measure)).toReversed());
-      texts[measure] = text;
-    }
-    files.push(texts);
-  }
-  expect(files[0]?.["doses"]).toContain('"definition":"doses/1"');
-  expect(files[0]?.["activity"]).toMatch(/"active_min":[1-9].*"observed":1,/);
-  for (const other of files.slice(1)) expect(other).toEqual(files[0] ?? {});
+test("a store writes the derived measures that a server answers", async () => {
   writeFileSync(join(site.directory, "key"), `${key}\n`, { mode: 0o600 });
   const words = ["export", ...places.words.postgres, "--key", "key", "--output", "derived"];
   const { said, code } = await site.lintel(...words);
@@ -87,29 +64,6 @@ test("derived measures are the interface's own numbers, and have the same bytes 
     );
   }
 });
-
-/** Every record of a measure of home 12, newest first, with the times as a file has them. */
-async function servedBy({ api, token }: Place, measure: DerivedName): Promise<object[]> {
-  const served: object[] = [];
-  const headers = { Authorization: `bearer ${token}`, Accept: "application/json" };
-  const times = Object.entries(derivedRecords[measure].properties).flatMap(([name, schema]) =>
-    columnsOfSchema(Type.Object({ [name]: schema })).some(({ type }) => type === "moment") ? [name] : [],
-  );
-  for (let url: string | undefined = `${api.url}${derivedPath(measure, 12)}?limit=100`; url !== undefined; ) {
-    const answer: Response = await fetch(url, { headers });
-    const records: Record<string, unknown>[] = await answer.json();
-    for (const record of records) {
-      const moments = times.map((name): [string, unknown] => [
-        name,
-        record[name] === null ? null : new Date(Number(record[name]) * 1000).toISOString(),
-      ]);
-      served.push({ homeid: 12, ...record, ...Object.fromEntries(moments) });
-    }
-    const next = /<([^>]*)>/.exec(answer.headers.get("Link") ?? "")?.[1];
-    url = next && new URL(next, api.url).href;
-  }
-  return served;
-}
 
 testAtNight("so they have with names, as far as the inventory has the items", async () => {
   const series = ["wirelesssensor_events", "watch_epochs", "pillbox_events"] as const;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SystemClock } from "../../src/base/clock.ts";
+import { type Clock, SystemClock } from "../../src/base/clock.ts";
 import { kinds } from "../../src/domain/kinds.ts";
 import type { Device, Reading } from "../../src/domain/reading.ts";
 import { fieldsOf } from "../../src/domain/records/record-table.ts";
@@ -9,6 +9,7 @@ import { mintToken } from "../../src/domain/token.ts";
 import { type Downloaded, type DownloadOptions, download } from "../../src/export/download.ts";
 import { Pseudonyms } from "../../src/export/pseudonyms.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
+import type { SettingOf } from "../../src/store/derived/home-readings.ts";
 import { health_notes_max } from "../../src/store/exchange.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
@@ -42,7 +43,30 @@ const devices: readonly Device[] = [
 const clock = new SystemClock();
 const { log } = keptLog("warn");
 
-/** Home 12 at its gateway, and at a central on each database; the inventory is the same at all three. */
+/** A home, as places are furnished with it. */
+interface FurnishedHome {
+  readonly home: number;
+  /** Imports its inventory. */
+  furnish(store: Store): Promise<void>;
+  readonly settingOf?: SettingOf;
+  /** That of its servers; absent: the machine's. */
+  readonly clock?: Clock;
+}
+
+const home12: FurnishedHome = {
+  home: 12,
+  furnish: async (store) => {
+    const items = devices.map(({ kind, address }, at) => {
+      const { typeid } = kinds[kind];
+      const of = { typeid, typename: kind, macaddress: address, subtypename: "null", currenthomeid: 12 };
+      return { type: "items" as const, record: { ...item(at + 1, of) } };
+    });
+    const record = { ...noHome, homeid: 12, timezone: "Europe/Berlin" };
+    await store.importRecords([[{ type: "homes", record }, ...items]]);
+  },
+};
+
+/** A home at its gateway, and at a central on each database; the inventory is the same at all three. */
 export class Places implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "lintel-places-"));
   /** Words by which a command finds each store itself. */
@@ -52,10 +76,16 @@ export class Places implements AsyncDisposable {
   #centrals: CentralStore[] = [];
   #places: Partial<Record<PlaceName, Place>> = {};
 
-  static async open(): Promise<Places> {
-    const places = new Places();
+  readonly #home: FurnishedHome;
+
+  private constructor(home: FurnishedHome) {
+    this.#home = home;
+  }
+
+  static async open(furnished = home12): Promise<Places> {
+    const places = new Places(furnished);
     const data = join(places.directory, "gateway");
-    const gateway = await openGatewayStore({ directory: data, clock, log, home: 12 });
+    const gateway = await openGatewayStore({ directory: data, clock, log, home: furnished.home });
     places.#ends.defer(() => gateway.close());
     const sqlite = places.#ends.use(await sqliteCentral());
     const postgres = places.#ends.use(await postgresCentral());
@@ -68,22 +98,7 @@ export class Places implements AsyncDisposable {
     places.#gateway = gateway;
     places.#centrals = centrals;
     for (const [at, store] of [gateway, ...centrals].entries()) {
-      await store.importRecords([
-        [
-          { type: "homes", record: { ...noHome, homeid: 12, timezone: "Europe/Berlin" } },
-          ...devices.map(({ kind, address }, at) => {
-            const { typeid } = kinds[kind];
-            const of = {
-              typeid,
-              typename: kind,
-              macaddress: address,
-              subtypename: "null",
-              currenthomeid: 12,
-            };
-            return { type: "items" as const, record: { ...item(at + 1, of) } };
-          }),
-        ],
-      ]);
+      await furnished.furnish(store);
       await places.#serve(placeNames[at] ?? "gateway", store);
     }
     return places;
@@ -91,7 +106,15 @@ export class Places implements AsyncDisposable {
 
   async #serve(name: PlaceName, store: Store): Promise<void> {
     const listen = { hostname: "127.0.0.1", port: 0 };
-    const api = await startApi({ store, clock, log, listen, realm: "lintel" });
+    const { settingOf, clock: served = clock } = this.#home;
+    const api = await startApi({
+      store,
+      clock: served,
+      log,
+      listen,
+      realm: "lintel",
+      ...(settingOf && { settingOf }),
+    });
     this.#ends.defer(() => api.stop());
     const { token, text } = mintToken({ name: "reader", scope: "read", clock });
     await store.addToken(token);
@@ -120,6 +143,12 @@ export class Places implements AsyncDisposable {
       });
     for (let at = 0; at < readings.length; at += 5_000)
       await this.gateway.append(readings.slice(at, at + 5_000));
+    await this.send();
+  }
+
+  /** Has both centrals receive all that they lack. */
+  async send(): Promise<void> {
+    const { home } = this.#home;
     const upload = await openUploadStore({ directory: join(this.directory, "gateway"), clock, log });
     const { epoch } = this.gateway;
     const health = await upload.deviceHealthAfter(0, health_notes_max);
@@ -129,9 +158,9 @@ export class Places implements AsyncDisposable {
         const request = { epoch, after_seq: held?.held_seq ?? 0, readings_max: 3_000 };
         const batch = await upload.batchAfter(request);
         if (batch === undefined) break;
-        await central.receive(batch, { home: 12, at_ms: clock.now().unix_ms });
+        await central.receive(batch, { home, at_ms: clock.now().unix_ms });
       }
-      await central.noteReport({ epoch, health, report: {} }, { home: 12, at_ms: clock.now().unix_ms });
+      await central.noteReport({ epoch, health, report: {} }, { home, at_ms: clock.now().unix_ms });
     }
     await upload.close();
   }

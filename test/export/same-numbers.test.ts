@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { day_ms } from "../../src/base/time.ts";
+import { curtains, demoHome } from "../../src/demo/devices.ts";
+import { appendHistory } from "../../src/demo/history.ts";
+import { importProgramme } from "../../src/demo/programme.ts";
+import { derivedPath } from "../../src/domain/derived/derived-record.ts";
+import { derivedNames } from "../../src/domain/derived/derived-table.ts";
+import { quartilesOf } from "../../src/domain/derived/quartiles.ts";
+import type { DeviceData } from "../../src/web/pages/device/device-data.ts";
+import { showDevice } from "../../src/web/pages/device/device-data.ts";
+import { householdReportOf } from "../../src/web/pages/report/household-report.ts";
+import type { Asked } from "../../src/web/pages/site.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
+import { type PlaceName, Places, placeNames } from "./places.ts";
+
+/** Sixteen days of the demo's household, and two weeks after them, in which nobody listened. */
+const from_ms = Date.UTC(2026, 9, 1);
+const until_ms = from_ms + 16 * day_ms;
+const now_ms = until_ms + 14 * day_ms;
+const timezone = "Europe/Berlin";
+const setting = { timezone, walking: [{ name: "hall", sensors: curtains }] };
+const settingOf = async () => setting;
+let places: Places;
+/** Records of each measure as the gateway answers them, oldest first. */
+let served: Readonly<Record<string, readonly Record<string, unknown>[]>>;
+
+beforeAll(async () => {
+  const furnish = (store: Parameters<typeof importProgramme>[0]) =>
+    importProgramme(store, { installed_ms: from_ms, now_ms: until_ms, timezone });
+  places = await Places.open({ home: demoHome, furnish, settingOf, clock: new SettableClock(now_ms) });
+  await appendHistory({ store: places.gateway, from_ms, until_ms, seed: 5, progress: () => {} });
+  await places.send();
+  served = await servedBy("gateway");
+});
+afterAll(() => places[Symbol.asyncDispose]());
+
+async function servedBy(name: PlaceName): Promise<typeof served> {
+  const { api, token } = places.place(name);
+  const headers = { Authorization: `bearer ${token}`, Accept: "application/json" };
+  const all: Record<string, Record<string, unknown>[]> = {};
+  for (const measure of derivedNames) {
+    const records: Record<string, unknown>[] = [];
+    let url: string | undefined = `${api.url}${derivedPath(measure, demoHome)}?limit=500`;
+    while (url !== undefined) {
+      const answer: Response = await fetch(url, { headers });
+      records.push(...((await answer.json()) as typeof records));
+      const next = /<([^>]*)>/.exec(answer.headers.get("Link") ?? "")?.[1];
+      url = next && new URL(next, api.url).href;
+    }
+    all[measure] = records.reverse();
+  }
+  return all;
+}
+
+test("the interface answers the same at a gateway and at a central on either database, with values of every measure", async () => {
+  for (const name of placeNames.slice(1)) expect(await servedBy(name)).toEqual(served);
+  for (const measure of derivedNames) {
+    const told = served[measure]?.flatMap((record) => Object.values(record).filter(Number.isFinite)) ?? [];
+    expect([measure, told.length > 20]).toEqual([measure, true]);
+  }
+  // Nobody listened in the days after: they are there, and nothing is told of them.
+  const after =
+    served["doses"]?.filter(({ day }) => String(day) > "2026-10-18" && String(day) < "2026-10-29") ?? [];
+  expect([after.length > 10, new Set(after.map(({ status }) => status))]).toEqual([
+    true,
+    new Set(["unknown"]),
+  ]);
+});
+
+test("a package has the numbers of the interface, at each of the three", async () => {
+  const files: string[][] = [];
+  for (const name of placeNames) {
+    await places.download(name, name, { pseudonyms: undefined, format: "ndjson", stamp: "unix" });
+    files.push(
+      await Promise.all(
+        derivedNames.map((measure) =>
+          Bun.file(join(places.directory, name, "derived", `${measure}.ndjson`)).text(),
+        ),
+      ),
+    );
+  }
+  for (const other of files.slice(1)) expect(other).toEqual(files[0] ?? []);
+  for (const [at, measure] of derivedNames.entries()) {
+    const rows =
+      files[0]?.[at]
+        ?.split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line)) ?? [];
+    expect(rows).toEqual((served[measure] ?? []).map((record) => ({ homeid: demoHome, ...record })));
+  }
+});
+
+test.each(placeNames)("the report and the pages have the numbers of the interface: %s", async (name) => {
+  const { store } = places.place(name);
+  const report = await householdReportOf({ store, now_ms, settingOf, home: demoHome, since: "2026-10-01" });
+  const of = (measure: string) => served[measure] ?? [];
+  expect(
+    report.pillboxes.flatMap(({ itemname, doses }) =>
+      doses.map((dose) => [itemname, dose.date, String(dose.status)]),
+    ),
+  ).toEqual(
+    report.pillboxes.flatMap(({ itemname }) =>
+      of("doses").flatMap((one) =>
+        one["itemname"] === itemname ? [[itemname, String(one["day"]), String(one["status"])]] : [],
+      ),
+    ),
+  );
+  expect(report.walking[0]?.walks.map(({ speed }) => speed)).toEqual(
+    of("walks").map(({ speed }) => speed as number),
+  );
+  expect(report.sleep[0]?.episodes.map(({ total_min }) => total_min)).toEqual(
+    of("sleep").map(({ asleep_min }) => asleep_min as number),
+  );
+  const weights = of("weight_daily").flatMap(({ weight_kg }) =>
+    weight_kg === null ? [] : [Number(weight_kg)],
+  );
+  expect(report.weights[0]?.days.map(({ kilograms }) => kilograms)).toEqual(weights);
+
+  const page = async (path: string) => (await shown(name, path)).data as DeviceData;
+  const box = await page("pillboxes/pillbox-evening");
+  expect(
+    (box.doses?.weeks ?? [])
+      .toReversed()
+      .flatMap((week) => week.flatMap((dose) => (dose ? [dose.status as string] : []))),
+  ).toEqual(
+    of("doses").flatMap((one) => (one["itemname"] === "pillbox-evening" ? [String(one["status"])] : [])),
+  );
+  const curve = (await page("wirelesssensors/hall-curtain-2")).walking[0];
+  expect(curve?.spread).toEqual(quartilesOf(of("walks").map(({ speed }) => Number(speed))) ?? null);
+});
+
+/** The page of a device of the last five weeks, as whoever may see everything sees it. */
+async function shown(name: PlaceName, path: string) {
+  const [kind = "", item = ""] = path.split("/");
+  const { store } = places.place(name);
+  const site: Asked["site"] = {
+    role: name === "gateway" ? "gateway" : "central",
+    store,
+    version: "0",
+    home: demoHome,
+    api: "/v0.9",
+    zoneOf: async () => timezone,
+    walkingOf: async () => setting.walking,
+  };
+  const token = { binding: undefined } as unknown as Asked["token"];
+  const query = new URLSearchParams({ from: "2026-10-01", until: "2026-11-01" });
+  return showDevice({
+    site,
+    store,
+    token,
+    origin: "",
+    params: { kind, name: item },
+    query,
+    locale: "en",
+    now_ms,
+  });
+}
