@@ -81,17 +81,28 @@ export async function until(
 ): Promise<boolean> {
   const end_ms = clock.now().monotonic_ms + time_max_ms;
   for (;;) {
-    stop.throwIfAborted();
     if (await ask()) return true;
     if (clock.now().monotonic_ms >= end_ms) return false;
-    await pause(clock, ask_interval_ms);
+    await pause({ clock, stop }, ask_interval_ms);
   }
 }
 
 const ask_interval_ms = 1_000;
 
-export function pause(clock: Clock, delay_ms: number): Promise<void> {
-  return new Promise((resolve) => void clock.after(delay_ms, resolve));
+/** Waits. @throws the reason of an interruption, at once: who shuts the machine down does not wait for it */
+export async function pause({ clock, stop }: Pick<Bench, "clock" | "stop">, delay_ms: number): Promise<void> {
+  stop.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const interrupt = () => {
+      cancel();
+      reject(stop.reason);
+    };
+    const cancel = clock.after(delay_ms, () => {
+      stop.removeEventListener("abort", interrupt);
+      resolve();
+    });
+    stop.addEventListener("abort", interrupt);
+  });
 }
 
 const state_bytes_max = 64 * 1024;

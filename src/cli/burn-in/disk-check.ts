@@ -99,12 +99,12 @@ async function writeRound(bench: DiskBench, round: number): Promise<never> {
       show(bench, codeOf(round, number));
       if (isSuspected(took_ms)) {
         terminal.print(bold(`Pull the plug of the box now. ${restart}`));
-        await pause(clock, hold_max_ms);
+        await pause(bench, hold_max_ms);
         break;
       }
       if (number === blocks_before_pull)
         terminal.print(bold(`Pull the plug of the box now, while the numbers run. ${restart}`));
-      if (number > blocks_before_pull) await pause(clock, pace_ms);
+      if (number > blocks_before_pull) await pause(bench, pace_ms);
     }
     throw new OperatorError(`nobody pulled the plug in round ${round}`, "run lintel burn-in again");
   } finally {

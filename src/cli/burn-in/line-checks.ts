@@ -27,7 +27,7 @@ export async function checkClock(bench: Bench): Promise<BurnInFinding> {
     terminal.print(
       terminal.colours.bold(`Now take the network away, pull the plug, and plug in again. ${after}`),
     );
-    await pause(clock, patience_ms);
+    await pause(bench, patience_ms);
     throw new OperatorError("nobody pulled the plug", "run lintel burn-in again");
   }
   const isKnown = () => Promise.resolve(clock.now().quality === clockQuality.synchronised);

@@ -19,7 +19,6 @@ export async function checkPower(
   let hottest_c = 0;
   try {
     for (let passed_ms = 0; passed_ms <= load_ms; passed_ms += look_ms) {
-      stop.throwIfAborted();
       const health = machineHealth(directory, { sys });
       const { power_low, slowed, temperature_c = 0 } = health;
       hottest_c = Math.max(hottest_c, temperature_c);
@@ -31,7 +30,7 @@ export async function checkPower(
           found: `The box was too hot ${after}: ${Math.round(temperature_c)} °C.`,
         };
       terminal.progress(`${passed_ms / 1000} of ${load_ms / 1000} s under load`);
-      await pause(clock, look_ms);
+      await pause({ clock, stop }, look_ms);
     }
   } finally {
     for (const one of load) one.kill("SIGKILL");

@@ -64,11 +64,11 @@ export async function checkSensors(bench: Bench): Promise<BurnInFinding> {
     bench.terminal.progress(waiting.map(({ name, times }) => `${name} ${times}`).join(", "));
     return isDone;
   });
-  await bench.asker
-    .ask("Press Enter when each sensor has spoken ten times.", () => true)
-    .finally(() => {
-      isDone = true;
-    });
+  const asked = bench.asker.ask("Press Enter when each sensor has spoken ten times.", () => true);
+  // An interruption ends the wait for Enter too.
+  await Promise.race([asked, showing]).finally(() => {
+    isDone = true;
+  });
   await showing;
   return sensorFinding(await heard(), drivers);
 }

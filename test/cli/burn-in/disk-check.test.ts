@@ -17,6 +17,9 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 class PowerCut extends Error {}
+class ShutDown extends Error {}
+/** The box holds still for longer than this. */
+const held_ms = 60_000;
 
 /** A box at the bench, with a technician who pulls the plug some blocks after the box asks for it, and types what the screen shows. */
 class Box {
@@ -37,17 +40,23 @@ class Box {
       boot?: () => string;
       types?: (screen: string) => string;
       quick?: (number: number) => boolean;
+      shutsDown?: boolean;
     } = {},
   ) {}
 
   /** Runs the check until the power goes: the finding, or undefined. */
   async run() {
     let isOff = false;
+    const stop = new AbortController();
     const clock = this.#clock();
     const print = (line: string) => {
       const [, code] = /^on disk: (.*)$/.exec(line) ?? [];
       if (code === undefined) this.said.push(line);
       else this.screen = code;
+      if (line.includes("Pull the plug") && this.options.shutsDown) {
+        queueMicrotask(() => stop.abort(new ShutDown()));
+        return;
+      }
       if (line.includes("Pull the plug")) this.#left = line.includes("while") ? 7 : 0;
       if (this.#left !== undefined && this.#left-- === 0) {
         this.#left = undefined;
@@ -64,7 +73,7 @@ class Box {
         ask: async (_: string, read: (text: string) => unknown) =>
           read(this.options.types?.(this.screen) ?? this.screen),
       } as unknown as Asker,
-      stop: new AbortController().signal,
+      stop: stop.signal,
       keep: (change) => {
         if (!isOff) this.state = { ...this.state, ...change };
       },
@@ -103,8 +112,8 @@ class Box {
         if (looks % 2 === 0) now_ms += this.options.quick?.(flush) ? 1 : 10;
         return { ...system.now(), monotonic_ms: now_ms };
       },
-      after: (_, action) => {
-        queueMicrotask(action);
+      after: (delay_ms, action) => {
+        if (delay_ms < held_ms) queueMicrotask(action);
         return () => {};
       },
     };
@@ -166,6 +175,15 @@ test("a round without a power cut begins again", async () => {
   await box.run();
   expect(box.said).toContain("Round 1 ended without a power cut. It begins again.");
   expect(box.state.disk.passed).toBe(0);
+});
+
+test("an orderly end while the box holds still comes at once, and is no power cut", async () => {
+  const box = new Box({ quick: (number) => number === 1_500, shutsDown: true });
+  box.state = { ...box.state, disk: { passed: 1, blocks: 2_000 } };
+  await expect(box.run()).rejects.toBeInstanceOf(ShutDown);
+  expect(box.state.disk.open?.stopped).toBe(true);
+  await box.run().catch(() => undefined);
+  expect(box.said).toContain("Round 2 ended without a power cut. It begins again.");
 });
 
 test("a slip in a number is found", () => {
