@@ -2,13 +2,13 @@ import type { Kind } from "../../domain/kinds.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
 import { type Batch, BatchColumns, type BatchDevice } from "../batch.ts";
-import { arrays, type Database, objects, reach, rowsOf, rowsOfAll, type Work } from "../database.ts";
+import { arrays, type Database, objects, reach, rowsOf, type Work } from "../database.ts";
 import type { DayDigest } from "../exchange.ts";
 import type { DigestRequest } from "../gateway/upload-store.ts";
 import type { Homes } from "../inventory/homes.ts";
 import { deviceOfItem } from "../inventory/item-names.ts";
 import type { StreamReading } from "../series/block-codec.ts";
-import { dayDigests, type ReadingKey, readingsAfter, rowsAfter } from "../series/readings.ts";
+import { dayDigests, type ReadingKey, readingsAfter } from "../series/readings.ts";
 import type { StreamSeries } from "../series/streams.ts";
 import type { CentralStore, HistoryPosition } from "./central-store.ts";
 import { numbersOf, sourceOf } from "./sources.ts";
@@ -92,14 +92,7 @@ export async function digests(
     const seq = numbers.seqOf(own);
     return seq === undefined || seq > through_seq ? undefined : seq;
   };
-  const all: DayDigest[] = [];
-  for (const { series, stream, device } of runs) {
-    const { kind, address, itemid } = device;
-    const of = { series, stream, home, from_ms, before_ms, seqOf };
-    const days = await dayDigests(database, homes, of);
-    for (const [day, { count, hash }] of days) all.push({ series, kind, address, itemid, day, count, hash });
-  }
-  return all;
+  return dayDigests(database, homes, runs, { home, from_ms, before_ms, seqOf });
 }
 
 /**
@@ -116,13 +109,7 @@ export function* history(
   const start: ReadingKey = after === undefined ? [from_ms, 0] : positionOf(after.at);
   const full = Math.ceil(readings_max / Math.max(1, found.length)) + run_rows_least;
   const runs = found.map((run) => new HistoryStream(run, { full, homes, home: homes.of(home) }));
-  // What is in rows alone is asked for at once.
-  const unblocked = runs.filter(({ place }) => place.rows_from <= start[0]);
-  const rows = yield* rowsOfAll<StreamReading[]>(
-    ...unblocked.map(({ place }) => rowsAfter(place, nextAfter(start, full))),
-  );
-  for (const [index, run] of unblocked.entries()) run.take(rows[index] ?? []);
-  for (const run of runs) if (!unblocked.includes(run)) yield* run.read(start);
+  for (const run of runs) yield* run.read(start);
   return yield* mergedBatch(runs, { epoch, first_seq: (after?.seq ?? 0) + 1, readings_max });
 }
 
@@ -172,11 +159,8 @@ class HistoryStream {
 
   /** Reads the next readings after one. */
   *read(after: ReadingKey): Work<void> {
-    this.take(yield* readingsAfter(this.place, nextAfter(after, this.#full)));
-  }
-
-  take(rows: readonly StreamReading[]): void {
-    this.#rows = rows;
+    const before_ms = Number.MAX_SAFE_INTEGER;
+    this.#rows = yield* readingsAfter(this.place, { after, before_ms, limit: this.#full });
     this.#at = 0;
   }
 
@@ -196,10 +180,6 @@ class HistoryStream {
     this.#at += 1;
     return this.#at === this.#rows.length && this.#rows.length === this.#full;
   }
-}
-
-function nextAfter(after: ReadingKey, limit: number) {
-  return { after, before_ms: Number.MAX_SAFE_INTEGER, limit };
 }
 
 function positionOf(at: string): ReadingKey {

@@ -1,7 +1,7 @@
 import { day_ms } from "../../base/time.ts";
-import type { SeriesName } from "../../domain/series.ts";
-import { readingDigest, SetDigest } from "../batch.ts";
+import { type BatchDevice, readingDigest, SetDigest } from "../batch.ts";
 import { arrays, type Database, firstOf, rowsOf, type Statement, type Work } from "../database.ts";
+import type { DayDigest } from "../exchange.ts";
 import type { Homes } from "../inventory/homes.ts";
 import { type StreamReading, within } from "./block-codec.ts";
 import { BlockReader, eachInBlocks } from "./blocks.ts";
@@ -116,21 +116,35 @@ export function* newestBetween(run: StreamSeries, of: Between): Work<number> {
   return newest;
 }
 
-/** Digests of the readings of a series of a stream by day (days since 1970), read a few thousand readings at a time. */
+/** Digests of the readings of series of streams by day (days since 1970). */
 export async function dayDigests(
   database: Database,
   homes: Homes,
-  of: {
-    readonly series: SeriesName;
-    readonly stream: number;
-    readonly home: number;
-    readonly from_ms: number;
-    readonly before_ms: number;
-    /** The number that a reading is compared under, by its own one here; undefined where it is left out. */
-    seqOf(own: number): number | undefined;
-  },
+  runs: readonly (Pick<StreamSeries, "series" | "stream"> & { readonly device: BatchDevice })[],
+  of: DigestedReadings,
+): Promise<DayDigest[]> {
+  const all: DayDigest[] = [];
+  for (const { series, stream, device } of runs) {
+    const { kind, address, itemid } = device;
+    const days = await digestsOfStream(database, homes, { series, stream }, of);
+    for (const [day, { count, hash }] of days) all.push({ series, kind, address, itemid, day, count, hash });
+  }
+  return all;
+}
+
+interface DigestedReadings extends Between {
+  readonly home: number;
+  /** The number that a reading is compared under, by its own one here; undefined where it is left out. */
+  seqOf(own: number): number | undefined;
+}
+
+/** The same of a stream, read a few thousand readings at a time. */
+async function digestsOfStream(
+  database: Database,
+  homes: Homes,
+  { series, stream }: Pick<StreamSeries, "series" | "stream">,
+  { home, from_ms, before_ms, seqOf }: DigestedReadings,
 ): Promise<Map<number, SetDigest>> {
-  const { series, stream, home, from_ms, before_ms, seqOf } = of;
   const days = new Map<number, SetDigest>();
   let after: ReadingKey = [from_ms, 0];
   for (;;) {

@@ -66,25 +66,16 @@ export function* readingsOfDay(request: DayReadings): Work<Batch> {
 /** Digests of a gateway's days: see `UploadStore.digests`. */
 export async function digests(database: Database, request: DigestRequest): Promise<DayDigest[]> {
   const { epoch, through_seq, from_ms, before_ms } = request;
-  const { bounds, runs, devices } = await database.snapshot(function* () {
-    return {
-      bounds: boundsOf(yield* spanOf(epoch), 1, through_seq),
-      runs: yield* streamsSince(from_ms),
-      devices: new BatchDevices(yield* devicesByStream()),
-    };
+  const { bounds, runs } = await database.snapshot(function* () {
+    const devices = new BatchDevices(yield* devicesByStream());
+    const runs = (yield* streamsSince(from_ms)).map((run) => {
+      return { ...run, device: devices.device(run.stream, seriesOf(run.series).kind) };
+    });
+    return { bounds: boundsOf(yield* spanOf(epoch), 1, through_seq), runs };
   });
   const [first, last] = bounds;
   const seqOf = (own: number) => (own >= first && own <= last ? own : undefined);
-  const found: DayDigest[] = [];
-  for (const { series, stream } of runs) {
-    const { kind } = seriesOf(series);
-    const { address, itemid } = devices.device(stream, kind);
-    const of = { series, stream, home: 0, from_ms, before_ms, seqOf };
-    const days = await dayDigests(database, oneHome, of);
-    for (const [day, { count, hash }] of days)
-      found.push({ series, kind, address, itemid, day, count, hash });
-  }
-  return found;
+  return dayDigests(database, oneHome, runs, { home: 0, from_ms, before_ms, seqOf });
 }
 
 /** See `UploadStore.nextDay_ms`. */
