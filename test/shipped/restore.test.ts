@@ -76,7 +76,8 @@ test("a spare box with another stick, restored from central, hears the sensors o
   expect(JSON.parse(out)).toMatchObject({ readings: 1, network: true });
   const after = await listening(spare);
   expect(spare.network?.pan_id).toBe(old.network?.pan_id ?? -1);
-  spare.devices[0]?.notify(0x32);
+  // A sensor that gets no acknowledgement tries again: on a busy machine the stick may be opened anew just then.
+  await eventually(() => spare.devices[0]?.notify(0x32) || undefined, "the stick takes the event");
   await eventually(() => box.eventsHere().length === 2 || undefined, "the sensor is heard");
   expect(await box.upload()).toMatchObject({ sent: 1, differing_days: 0 });
   expect(await box.central.events()).toEqual([0x31, 0x32]);
