@@ -15,6 +15,11 @@ const renew_early_s = 14;
 /** The part of an interview that failed, by the text of its error; the last row takes the rest. */
 const steps: readonly { says: RegExp; reason: string; remedy: string }[] = [
   {
+    says: /speaks under its address/,
+    reason: "another device speaks under its address",
+    remedy: "take the battery out of the other one, and join it again",
+  },
+  {
     says: /node descriptor/i,
     reason: "it did not say what kind of device it is (node descriptor)",
     remedy:
@@ -51,6 +56,22 @@ const outcomes = {
     remedy: "open joining again once the adapter is back, and wake it",
   },
 } as const;
+
+/** Interviews of a device under whose address another one speaks meanwhile. */
+const interviews_max = 3;
+
+/**
+ * Interviews the device that has joined at a network address. If another one has the same IEEE address and speaks meanwhile, zigbee-herdsman
+ * goes on with that one, and would have its answers as those of the new one.
+ */
+async function interviewAt(device: Models.Device, networkAddress: number): Promise<void> {
+  for (let tries = 0; tries < interviews_max; tries += 1) {
+    device.networkAddress = networkAddress;
+    await device.interview(true);
+    if (device.networkAddress === networkAddress) return;
+  }
+  throw new Error("another device speaks under its address");
+}
 
 /** Lets devices in, and tells the host of each step that they take. */
 export class Joining {
@@ -154,7 +175,7 @@ export class Joining {
   #rejoined(device: Models.Device): void {
     if (this.#until_ms === undefined || String(device.interviewState) !== "SUCCESSFUL") return;
     this.#started(device.ieeeAddr);
-    device.interview(true).then(
+    interviewAt(device, device.networkAddress).then(
       () => this.#interviewed(device),
       (thrown: unknown) => this.#failed(device.ieeeAddr, stepOf(messageOf(thrown))),
     );

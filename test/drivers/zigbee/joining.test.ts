@@ -198,6 +198,25 @@ test("a door sensor that joins under the address of a known wall sensor takes no
   );
 });
 
+test("a sensor that joins under the address of a known one is found out also where the known one speaks in the middle of it", async () => {
+  const wall = coordinator.addDevice({ model: "3041" });
+  expect(await join(wall)).toMatchObject({ state: "joined", device: { subtype: "wall" } });
+  const pretender = coordinator.addDevice({ model: "3010", ieee: wall.ieee });
+  let spoken = false;
+  coordinator.onRequest = () => {
+    if (pretender.interviews > 0 && !spoken) spoken = wall.notify(0x31);
+  };
+  expect(await join(pretender)).toMatchObject({
+    state: "failed",
+    reason: "another sensor is known under its address",
+  });
+  coordinator.onRequest = () => {};
+  expect(spoken).toBe(true);
+  expect(host.identities.conflictAt(wall.ieee)).toMatchObject({
+    why: "its model is 3041, and now it says 3010",
+  });
+});
+
 test("a device under a known address is not heard before it has said what it is", async () => {
   const wall = coordinator.addDevice({ model: "3041" });
   await join(wall);
