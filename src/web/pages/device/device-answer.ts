@@ -6,7 +6,7 @@ import { quartilesOf } from "../../../domain/derived/quartiles.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
 import { measuredRows } from "../measures.ts";
-import type { Asked } from "../site.ts";
+import { type Asked, memoryBySite } from "../site.ts";
 import { dateText, dayText, numberText, type Times } from "../time-text.ts";
 
 /** A device as its answer is made: by what it is, and where. */
@@ -35,8 +35,22 @@ export async function answerOf(asked: Asked, device: Answered): Promise<string |
     const sleep = sleepAnswer(await measured("nights", [name]), times);
     return sleep ?? stepsAnswer(await measured("steps_daily", [name]), times);
   }
-  return kind === "wirelesssensors" ? sensorAnswer(measured, device, times) : null;
+  if (kind !== "wirelesssensors") return null;
+  // Made of all sensors of the home: a page that follows each of their events must not make it each time.
+  const memory = memoryOf(asked.site);
+  const kept = `${name} ${home} ${asked.store.homes?.join()} ${Math.floor(now_ms / kept_ms)} ${locale}`;
+  const known = memory.get(kept);
+  if (known !== undefined) return known.text;
+  const text = await sensorAnswer(measured, device, times);
+  memory.set(kept, { text }, 1);
+  return text;
 }
+
+/** So long the answer of a sensor stays: it is of days and weeks. */
+const kept_ms = 5 * 60_000;
+/** Answers that are kept of a site. */
+const answers_max = 500;
+const memoryOf = memoryBySite<{ readonly text: string | null }>(answers_max);
 
 /** `Took 27 of 31 doses in 35 days; last missed on Wednesday. 2 more are not known.` */
 export function dosesAnswer(rows: readonly DerivedRow[], times: Times): string | null {
