@@ -194,6 +194,7 @@ export const decodingBounds = {
     numbers_max: 100_000,
   },
   homeFiles: { sent_bytes_max: 6 * mebibyte, bytes_max: 8 * mebibyte, values_max: 1_000, numbers_max: 1_000 },
+  remoteAnswer: { sent_bytes_max: mebibyte, bytes_max: 2 * mebibyte, values_max: 100, numbers_max: 100 },
   // Columns of 65,536 readings: two of them may be texts, and every second number may be missing.
   batch: { bytes_max: 16 * mebibyte, values_max: 500_000, numbers_max: 1_200_000 },
   // The same as it travels: its values are counted where the frame is opened.
@@ -201,6 +202,7 @@ export const decodingBounds = {
   // What a gateway reads of central. Records of a home: some thousands.
   homeRecords: { bytes_max: 8 * mebibyte, values_max: 300_000, numbers_max: 150_000 },
   reportAnswer: { bytes_max: 64 * kibibyte, values_max: 2_000, numbers_max: 1_000 },
+  remoteOrders: { bytes_max: 256 * kibibyte, values_max: 20_000, numbers_max: 10_000 },
   batchAnswer: { bytes_max: 64 * kibibyte, values_max: 100, numbers_max: 100 },
   // One of the files that central keeps of a home, read where a box is restored.
   homeFile: { bytes_max: 4 * mebibyte, values_max: 200_000, numbers_max: 50_000 },

@@ -137,6 +137,7 @@ export async function startCentral(options: {
         await pulling.stop();
         await alerts.stop();
         await mails?.stop();
+        receiver.desk.stop();
         await server.stop();
         await store.close();
       },
@@ -171,6 +172,16 @@ function siteOf(store: CentralStore, fleet: FleetReader): Site {
     walkingOf: async (home) => (home === undefined ? [] : (await settingIn(store)(home)).walking),
     fleet: fleetFor(store, fleet),
     keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
+    remoteOf: async (home) => {
+      const asked = home === undefined ? [] : await store.remoteAsked({ home });
+      if (asked.length === 0) return undefined;
+      return {
+        asked: asked.map(({ request: { request }, asked_ms, answered }) => ({
+          ...{ request, at_ms: asked_ms },
+          outcome: answered?.outcome,
+        })),
+      };
+    },
     meshOf: async (home) =>
       home === undefined ? [] : scansInFile((await store.backups(home)).get(meshFile)),
     burnInOf: async (home) => {

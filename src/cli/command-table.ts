@@ -51,6 +51,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     "show, acknowledge and try the mails that central writes about homes",
     () => import("./alerts.ts"),
   ),
+  remote: command("ask a box for something from afar, with a signature", () => import("./remote.ts")),
   upload: command("send central all readings that it has not confirmed", () => import("./upload.ts")),
   verify: command("compare every day with central, and send again what differs", () => import("./verify.ts")),
   token: command("create, list and revoke access tokens", () => import("./token.ts")),

@@ -24,7 +24,7 @@ export function define(command: Command, context: CommandContext): void {
     },
     notes: [
       "A server may be running on the store. What devices send of this time is counted and not kept, also what they have stored and are read of later.",
-      "A pause that begins at central reaches the box with its next upload: central keeps nothing of that time, and the box removes what it has: docs/consent.md.",
+      "A pause that begins at central reaches the box within seconds if it has [remote], else with its next upload: central keeps nothing of that time, and the box removes what it has: docs/consent.md.",
     ],
     exits: { 0: "recording is paused", 2: "bad arguments, or the time is not known: nothing changed" },
   });

@@ -39,7 +39,11 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
     );
   }
   const config = loadConfig(file, new Map(drivers.map(({ name, section }) => [name, section])));
-  const log = serverLog(context, "info");
+  const recent: string[] = [];
+  const log = serverLog(context, "info", (line) => {
+    recent.push(line);
+    if (recent.length > 2 * recent_max) recent.splice(0, recent_max);
+  });
   const clock = new GuardedClock({ clock: context.clock, directory: config.data });
   const stopKeeping = clock.keep((thrown) => log.warn(`the time is not kept: ${messageOf(thrown)}`));
   await serve({
@@ -47,11 +51,12 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
     log,
     isStray: (fault) => drivers.some((driver) => driver.isStray?.(fault) === true),
     start: async (onEnd) => {
+      const means = { command: runCommand, recentLog: () => recent.slice(-recent_max).join("\n") };
       const onFailure = (fault: OperatorError) => {
         if (fault instanceof StoreDamaged) noteDamaged(config.data);
         onEnd(fault);
       };
-      const start = () => startGateway({ config, clock, log, drivers, onFailure });
+      const start = () => startGateway({ config, clock, log, drivers, onFailure, means });
       if (isNotedDamaged(config.data)) await mendStore(config.data, log);
       const gateway = await start().catch(async (thrown) => {
         if (thrown instanceof StoreDamaged) {
@@ -70,6 +75,21 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
     },
   }).finally(stopKeeping);
 }
+
+/** Runs a command of this program, as the launcher starts it: without the settings of a process that runs for months. */
+async function runCommand(words: readonly string[], stop: AbortSignal) {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith("BUN_JSC_")),
+  );
+  const child = Bun.spawn([process.execPath, ...process.execArgv, process.argv[1] ?? "", ...words], {
+    ...{ stdin: "ignore", stdout: "pipe", stderr: "pipe", signal: stop, env },
+  });
+  const [out, said, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, out, said };
+}
+
+/** Lines of the log that a fault report has. */
+const recent_max = 1_000;
 
 /** Has what is left of a damaged database take its place. Loaded where there is one. */
 async function mendStore(directory: string, log: Log): Promise<void> {

@@ -6,10 +6,17 @@ import { type Level, type Log, lineLog } from "../base/log.ts";
 import { plainLine } from "../base/text.ts";
 import type { CommandContext } from "./command.ts";
 
-/** The log of a server, on standard error: under systemd in the journal's form, coloured on a terminal. */
-export function serverLog({ terminal, clock }: CommandContext, least: Level): Log {
+/** The log of a server, of which `heard` is told each line, on standard error: under systemd in the journal's form, coloured on a terminal. */
+export function serverLog(
+  { terminal, clock }: CommandContext,
+  least: Level,
+  heard: (line: string) => void = () => {},
+): Log {
   return lineLog({
-    write: (line) => terminal.log(line),
+    write: (line) => {
+      terminal.log(line);
+      heard(line);
+    },
     clock,
     least: process.env["LINTEL_DEBUG"] ? "debug" : least,
     journal: process.env["JOURNAL_STREAM"] !== undefined && process.stderr.isTTY !== true,

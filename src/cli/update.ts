@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { messageOf, OperatorError } from "../base/errors.ts";
@@ -11,6 +11,7 @@ import {
   type UpdateTarget,
 } from "../config/gateway-config.ts";
 import { linkedFolder, ownRelease, releaseIn } from "../gateway/update/releases.ts";
+import { ringOf, updateWanted } from "../gateway/update/remote-ring.ts";
 import { Judge } from "../gateway/update/trial-judge.ts";
 import { confirmedRelease, readState, type UpdateState } from "../gateway/update/update-state.ts";
 import { systemdService, UpdatedData } from "../gateway/update/updated-home.ts";
@@ -80,6 +81,7 @@ async function run(options: UpdateCommandOptions, context: CommandContext): Prom
     return startedBy(confirmed.launcher, context);
   const log = serverLog(context, "info");
   const lock = takeLock(target.directory, updatePost);
+  rmSync(join(data, updateWanted), { force: true });
   try {
     const service = systemdService();
     const known =
@@ -141,7 +143,7 @@ function settingsOf(options: UpdateCommandOptions): {
       `${file} has no section [update]`,
       'add one with manifest = "https://…/releases" if this box should update itself',
     );
-  return { file: resolve(file), api, data, upload, target };
+  return { file: resolve(file), api, data, upload, target: { ...target, ring: ringOf(data, target.ring) } };
 }
 
 const sameHost = (one: string, other: string) => URL.parse(one)?.host === URL.parse(other)?.host;

@@ -5,6 +5,7 @@ import { OperatorError } from "../base/errors.ts";
 import { day_ms } from "../base/time.ts";
 import { isTimezone, machineTimezone, timezoneMeant } from "../base/timezone.ts";
 import type { WalkingLine } from "../domain/derived/walking-passes.ts";
+import { remoteRequestNames } from "../domain/remote-request.ts";
 import {
   isInTheOpen,
   isServerAddress,
@@ -119,6 +120,27 @@ export function isManifestAddress(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && `${url.search}${url.hash}${url.username}` === "";
 }
 
+/** Keys of `[remote]`. */
+const remoteSection = Type.Object({
+  allow: Type.Array(
+    Type.Union(
+      remoteRequestNames.map((name) => Type.Literal(name)),
+      { description: `one of ${remoteRequestNames.map((name) => `"${name}"`).join(", ")}` },
+    ),
+    { maxItems: 100, description: 'a list such as ["status", "fault-report"]; [] refuses all' },
+  ),
+  keys: Type.Array(
+    Type.String({
+      pattern: "^[\\w-]{43}$",
+      description: "a text of 43 characters, as lintel remote key prints it",
+    }),
+    { maxItems: 5, description: "a list of texts that lintel remote key has printed" },
+  ),
+});
+
+/** Requests that a gateway does, if one of these keys has signed them. */
+export type RemoteSettings = Readonly<Static<typeof remoteSection>>;
+
 /** A gateway's configuration, checked and with its defaults filled in. */
 export interface Config {
   /** The file it was read from. */
@@ -141,6 +163,8 @@ export interface Config {
   readonly upload?: UploadTarget;
   /** Where newer releases come from; absent: nobody looks for any. */
   readonly update?: UpdateTarget;
+  /** Requests from afar that it does; absent: none, and nobody asks central. */
+  readonly remote?: RemoteSettings;
   /** Lines of curtain sensors on which walking speed is measured. */
   readonly walking: readonly WalkingLine[];
   /** Settings of each driver, by the driver's name; a driver without a section is off. */
@@ -177,6 +201,7 @@ const coreSchemas = {
   }),
   upload: uploadSection,
   update: updateSection,
+  remote: remoteSection,
   walking: walkingSection,
 } as const;
 
@@ -215,6 +240,7 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
     api,
     upload: parts.upload(document),
     update: parts.update(document),
+    remote: parts.remote(document),
     walking: parts.walking(document),
     drivers: new Map(
       [...sections.keys()]
@@ -300,6 +326,22 @@ const parts = {
   update: ({ file, values }: Document) => {
     const section = values["update"] as Static<typeof updateSection> | undefined;
     return section && updateTargetOf(section, dirname(resolve(file)));
+  },
+  remote: (document: Document) => {
+    const remote = document.values["remote"] as RemoteSettings | undefined;
+    if (remote === undefined) return undefined;
+    const missing =
+      parts.upload(document) === undefined
+        ? "[upload]"
+        : parts.home(document).id === undefined
+          ? "[home] id"
+          : undefined;
+    if (missing !== undefined)
+      throw new OperatorError(
+        `${where(document, ["remote"])}: [remote] needs ${missing}`,
+        "central is asked by [upload], and requests are signed for a home: add it, or remove [remote]",
+      );
+    return remote;
   },
   walking: (document: Document) => {
     const lines = walkingLinesOf(document.values["walking"] as Static<typeof walkingSection> | undefined);

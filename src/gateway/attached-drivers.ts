@@ -20,6 +20,7 @@ export class AttachedDriver {
   readonly name: string;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #create: () => Driver;
   #driver: Driver | undefined;
   #crash: { readonly problem: string; readonly since_ms: number } | undefined;
 
@@ -33,11 +34,22 @@ export class AttachedDriver {
     this.name = options.definition.name;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#create = () =>
+      options.definition.create({ config: options.config as never, host: plainHost(options.host) });
+    this.#setUp();
+  }
+
+  /** Ends the driver and begins it anew, as a restart of the gateway would; also one that has crashed. */
+  async restart(): Promise<void> {
+    await this.stop();
+    this.#crash = undefined;
+    this.#setUp();
+    this.start();
+  }
+
+  #setUp(): void {
     this.#guarded("could not be set up", () => {
-      this.#driver = options.definition.create({
-        config: options.config as never,
-        host: plainHost(options.host),
-      });
+      this.#driver = this.#create();
     });
   }
 

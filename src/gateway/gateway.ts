@@ -37,8 +37,10 @@ import { SetupVisit } from "./joining/setup-visit.ts";
 import { type ListeningParts, listeningParts, type Started, startDrivers } from "./listening.ts";
 import { MeshScanning, scansIn } from "./mesh-scans.ts";
 import { sourceApp } from "./pulled-routes.ts";
+import { type RemoteMeans, remoteHistoryOf, startRemote } from "./remote/start-remote.ts";
 import { keepingOf, tlsOf } from "./serving-settings.ts";
 import { noteStart } from "./starts.ts";
+import { ringOf } from "./update/remote-ring.ts";
 import { updateReportOf } from "./update/update-state.ts";
 
 /** A gateway at work. */
@@ -67,6 +69,8 @@ export async function startGateway(options: {
   drivers: readonly DriverDefinition[];
   /** Told, once it has been logged, when the store can write no more: stop, and start afresh. */
   onFailure: (fault: OperatorError) => void;
+  /** Absent: the study cannot ask for anything. */
+  means?: RemoteMeans;
 }): Promise<RunningGateway> {
   const { config, clock, log } = options;
   const started: Started[] = [];
@@ -133,6 +137,7 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
   await household.keep();
   started.push({ name: "pauses of the household", stop: async () => household.stop() });
   lamp.keep();
+  started.push(await startRemote({ ...options, ...parts, status, mesh }));
   if (attached.length === 0) {
     log.warn("no driver is configured: nothing is heard; add a section such as [zigbee] to hear devices");
   }
@@ -215,6 +220,7 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
         }),
         walk: new SetupVisit({ joining, identities, store, clock, lines: config.walking }),
         ...(config.home.may_pause === true && { household }),
+        remoteOf: async () => remoteHistoryOf(config),
         troublesOf: async () => troublesOf(await healthOf(facts)),
         doubtsOf: () => store.uncertainTimes(),
         meshOf: async () => scansIn(config.data),
@@ -328,7 +334,8 @@ function sourceOf(facts: GatewayFacts) {
         timezone: config.home.timezone,
         walking: config.walking,
         running: await statusOf(facts),
-        update: config.update && updateReportOf(config.update.directory, config.update.ring),
+        update:
+          config.update && updateReportOf(config.update.directory, ringOf(directory, config.update.ring)),
       })),
       differing_days: 0,
     }),

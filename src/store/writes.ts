@@ -3,6 +3,7 @@ import type { Sender } from "./central/central-store.ts";
 import { repairDay } from "./central/day-repair.ts";
 import { noteCompared, putBackup } from "./central/gateways.ts";
 import { noteReport, receive } from "./central/receiving.ts";
+import { askRemote, noteRemote } from "./central/remote-asked.ts";
 import { setQuotas } from "./central/sources.ts";
 import type { Work } from "./database.ts";
 import type { TakenSpan } from "./erasure.ts";
@@ -30,6 +31,8 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     noteCompared,
     setQuotas,
     putBackup,
+    askRemote,
+    noteRemote,
     replaceAlerts,
     *erase(request: ErasureRequest) {
       return yield* erase(here === undefined ? homes : yield* here(), request);

@@ -19,6 +19,8 @@ export interface CentralClientOptions
   readonly home?: number;
   /** Failures in a row after which a request is given up; by default so many that they take two minutes. */
   readonly failures_max?: number;
+  /** For how long an answer is waited for, milliseconds. */
+  readonly answer_ms_max?: number;
 }
 
 /** Central as a gateway asks it. */
@@ -28,8 +30,9 @@ export class CentralClient extends HttpClient {
 
   constructor(options: CentralClientOptions) {
     const headers = { [homeHeader]: options.home?.toString() };
-    const { failures_max = bounds.failures_max } = options;
-    super({ ...options, interface: syncPath, headers, wording, bounds: { ...bounds, failures_max } });
+    const { failures_max = bounds.failures_max, answer_ms_max = bounds.answer_ms_max } = options;
+    const bounded = { ...bounds, failures_max, answer_ms_max };
+    super({ ...options, interface: syncPath, headers, wording, bounds: bounded });
     const carried = Math.floor((options.bytes_per_s * batch_s_max) / reading_bytes_max);
     this.readings_max = Math.max(1, Math.min(batch_readings_max, carried));
   }

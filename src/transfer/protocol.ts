@@ -3,6 +3,7 @@ import { day_ms } from "../base/time.ts";
 import { BurnInReport } from "../domain/burn-in.ts";
 import { StoppedRelease, stopped_max, UpdateReport } from "../domain/fleet-home.ts";
 import { conflicts_max } from "../domain/identity.ts";
+import { remoteOutcomes, SignedRequest } from "../domain/remote-request.ts";
 import {
   closed,
   DayDigest,
@@ -34,6 +35,8 @@ import { PausedSpan } from "../store/pause.ts";
  * | GET /sync/v1/roster | central | sync | the home's records as an import document, with ETag |
  * | PUT, GET /sync/v1/backups | central | sync | BackupsBody: files such as the backup of the Zigbee network |
  * | GET /sync/v1/history | central | sync | batches for a box that is restored, by HistoryQuery; 204 at the end |
+ * | GET /sync/v1/remote | central | sync | RemoteOrders, by RemoteQuery, once there is anything for the box; 204 after `remote_hold_ms` |
+ * | POST /sync/v1/remote | central | sync | RemoteAnswerBody: how the box dealt with a request; 204 |
  * | GET /sync/v1/fleet | central | admin | what `lintel fleet` shows |
  * | GET /sync/v1/report | gateway | sync, admin | SourceReport, by ReportQuery |
  * | GET /sync/v1/batches | gateway | sync, admin | the batch after BatchQuery; 204 where there is none |
@@ -290,6 +293,39 @@ export const BackupsBody = Type.Object(
   closed,
 );
 export type BackupsBody = Static<typeof BackupsBody>;
+
+/** For how long central keeps a box waiting, less than routers keep a silent connection. */
+export const remote_hold_ms = 230_000;
+/** Requests of one answer. */
+export const remote_orders_max = 10;
+/** Characters that a box sends with an answer: a fault report has some hundred thousand. */
+export const remote_answer_length_max = 1_500_000;
+
+/** Requests and pauses that wait for a box. Central has signed none of it, and what it says of pauses is as in the home's records. */
+export const RemoteOrders = Type.Object({
+  requests: Type.Array(SignedRequest, { maxItems: remote_orders_max }),
+  /** Pauses of the home that are not long over, where these are others than the box was told last, and the name by which it says so. */
+  pauses: Type.Optional(Type.Array(PausedSpan, { maxItems: pauses_reported_max })),
+  pauses_tag: Type.Optional(Word),
+});
+export type RemoteOrders = Static<typeof RemoteOrders>;
+
+/** `working`: numbers of requests that the box is working on, with commas between. */
+export const RemoteQuery = Type.Object({
+  working: Type.Optional(Type.String({ pattern: "^\\d{1,16}(,\\d{1,16}){0,99}$" })),
+  pauses_tag: Type.Optional(Word),
+});
+
+export const RemoteAnswerBody = Type.Object(
+  {
+    number,
+    outcome: Type.Union(remoteOutcomes.map((outcome) => Type.Literal(outcome))),
+    words: Word,
+    answer: Type.Optional(Type.String({ maxLength: remote_answer_length_max })),
+  },
+  closed,
+);
+export type RemoteAnswerBody = Static<typeof RemoteAnswerBody>;
 
 /** Answers the number up to which central holds every reading of an epoch. */
 export const HeldAnswer = Type.Object({ epoch: EpochName, held_seq: seq });

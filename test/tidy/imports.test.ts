@@ -87,6 +87,11 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     why: "an update asks a web server and the running gateway, and touches data by commands of a release",
   },
   {
+    of: /^src\/gateway\/remote\//,
+    may: and(foundation, store, /^src\/(transfer|gateway)\/|^src\/web\/client\//),
+    why: "the channel from the study asks central, and has the gateway do things",
+  },
+  {
     of: /^src\/gateway\//,
     may: and(
       foundation,

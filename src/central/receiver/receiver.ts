@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import type { Static } from "@sinclair/typebox";
+import type { Server } from "bun";
 import { type AnyElysia, Elysia } from "elysia";
 import type { Clock } from "../../base/clock.ts";
 import { decodingBounds } from "../../base/json-decoder.ts";
@@ -20,8 +21,11 @@ import {
   HistoryQuery,
   homeHeader,
   positionHeader,
+  RemoteAnswerBody,
+  RemoteQuery,
   type ReportAnswer,
   ReportBody,
+  remote_hold_ms,
   syncPath,
   type VerifyAnswer,
   VerifyBody,
@@ -35,6 +39,7 @@ import { jsonForm } from "../../web/server/request-body.ts";
 import { namesTag } from "../../web/server/responses.ts";
 import { fleetOf } from "../fleet/fleet.ts";
 import { StoppedReleases } from "../fleet/stopped-releases.ts";
+import { RemoteDesk } from "../remote/remote-desk.ts";
 import { type AdmissionBounds, AdmissionQueue, type HomeCall, inTurn } from "./admission-queue.ts";
 import { HomeAllowances, ReceivedCounts, takeReport } from "./home-allowances.ts";
 import {
@@ -55,6 +60,7 @@ export interface Receiver {
   readonly counts: ReceivedCounts;
   readonly queue: AdmissionQueue;
   readonly allowances: HomeAllowances;
+  readonly desk: RemoteDesk;
 }
 
 /**
@@ -87,15 +93,16 @@ export function receiverOf({
   );
   const queue = new AdmissionQueue({ clock, ...admission });
   const stopped = new StoppedReleases({ store, clock });
-  const parts = { store, clock, version, allowances, counts, queue, stopped, nextCertificate };
+  const desk = new RemoteDesk({ store, clock, log });
+  const parts = { store, clock, version, allowances, counts, queue, stopped, nextCertificate, desk };
   const app = new Elysia({ name: "sync", prefix: syncPath, serve: { maxRequestBodySize: drained_bytes } })
     .use(jsonAnswers)
     .use(homeRoutes(parts))
     .use(fleetRoute(parts));
-  return { app, allowances, counts, queue };
+  return { app, allowances, counts, queue, desk };
 }
 
-type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
+type Parts = Pick<Receiver, "allowances" | "counts" | "queue" | "desk"> & {
   readonly store: CentralStore;
   readonly clock: Clock;
   readonly version: string;
@@ -109,6 +116,7 @@ function homeRoutes(parts: Parts) {
     report: jsonForm(ReportBody, decodingBounds.report),
     verify: jsonForm(VerifyBody, decodingBounds.digests),
     backups: jsonForm(BackupsBody, decodingBounds.homeFiles),
+    remote: jsonForm(RemoteAnswerBody, decodingBounds.remoteAnswer),
   };
   return new Elysia()
     .use(access)
@@ -153,6 +161,14 @@ function homeRoutes(parts: Parts) {
     })
     .get("/backups", inTurn(parts, null, backups), {
       detail: { summary: "The files that are kept of the home" },
+    })
+    .get("/remote", remoteOrders(parts), {
+      detail: { summary: "Requests of the study to the box, once there are any" },
+      query: queryReader(RemoteQuery),
+    })
+    .post("/remote", inTurn(parts, forms.remote, remoteAnswered), {
+      ...unread,
+      detail: { summary: "How the box dealt with a request" },
     })
     .get("/history", inTurn(parts, null, history), {
       detail: { summary: "Readings of the items in the home, for a box that is restored" },
@@ -251,6 +267,36 @@ async function keepBackups({ home, body }: HomeCall<BackupsBody>, { store }: Par
 /** The files that are kept of a home. */
 async function backups({ home }: HomeCall, { store }: Parts): Promise<BackupsBody> {
   return bodyOfFiles(await store.backups(home));
+}
+
+/** Has a box wait for requests. It takes no place in the queue: nothing is worked on meanwhile. */
+function remoteOrders({ desk }: Parts) {
+  return async ({
+    request,
+    server,
+    home,
+    query,
+  }: {
+    readonly request: Request;
+    readonly server: Server<unknown> | null;
+    readonly home: number;
+    readonly query: Static<typeof RemoteQuery>;
+  }): Promise<Response> => {
+    // Bun would close a connection on which nothing happens.
+    server?.timeout(request, remote_hold_ms / 1000 + 15);
+    const working = (query.working ?? "").split(",").filter(Boolean).map(Number);
+    const orders = await desk.poll({ home, working, pauses_tag: query.pauses_tag, gone: request.signal });
+    return orders === undefined ? emptyAnswer() : Response.json(orders);
+  };
+}
+
+/** Keeps how the box dealt with a request; what it was not asked for, or has answered before, is let go. */
+async function remoteAnswered(
+  { home, now_ms, body: { number, ...answer } }: HomeCall<RemoteAnswerBody>,
+  { desk }: Parts,
+): Promise<Response> {
+  await desk.answered(home, number, { ...answer, answered_ms: now_ms });
+  return emptyAnswer();
 }
 
 /** Readings of the items that are in the home now, batch by batch, for a box that is restored. */

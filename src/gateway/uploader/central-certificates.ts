@@ -6,11 +6,12 @@ import { readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
 import type { Log } from "../../base/log.ts";
 import type { CentralCertificateReport } from "../../transfer/protocol.ts";
 
-/** As it is kept: certificates in PEM. `configured` is the fingerprint of the one that the configuration named then. */
+/** As it is kept: certificates in PEM. `configured` is the fingerprint of the one that the configuration named then, `granted` of one that the study has signed for. */
 const Kept = Type.Object({
   configured: Type.String(),
   in_use: Type.String(),
   next: Type.Optional(Type.String()),
+  granted: Type.Optional(Type.String()),
 });
 
 /**
@@ -57,14 +58,21 @@ export class CentralCertificates {
     const { in_use, next } = this.#kept;
     if (certificate === undefined || offered === in_use || offered === next) return;
     const named = `next certificate, SHA-256 fingerprint ${certificate.fingerprint256}`;
-    if (next !== undefined && !isOfKey(certificate, next)) {
+    const isGranted = certificate.fingerprint256 === this.#kept.granted;
+    if (next !== undefined && !isGranted && !isOfKey(certificate, next)) {
       this.#log.warn(
         `central names another ${named}, than this gateway holds, ${fingerprintOf(next)}: it is not taken; ask whoever runs central which one is right`,
       );
       return;
     }
-    this.#keep({ ...this.#kept, next: offered });
+    const { granted: _, ...kept } = this.#kept;
+    this.#keep({ ...kept, next: offered });
     this.#log.info(`took central's ${named}`);
+  }
+
+  /** The study has signed that this is the next certificate, whatever other one is known: a SHA-256 fingerprint. */
+  grant(fingerprint: string): void {
+    this.#keep({ ...this.#kept, granted: fingerprint });
   }
 
   /** For the report to central, which changes when its homes hold the next one. */

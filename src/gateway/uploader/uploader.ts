@@ -10,6 +10,7 @@ import { openUploadStore } from "../../store/sqlite/open-store.ts";
 import { CentralClient } from "../../transfer/central-client.ts";
 import { ControlClient } from "../control-client.ts";
 import { describeGateway } from "../gateway-status.ts";
+import { ringOf } from "../update/remote-ring.ts";
 import { updateReportOf } from "../update/update-state.ts";
 import { CentralCertificates } from "./central-certificates.ts";
 import { takeHomeRecords } from "./home-at-central.ts";
@@ -67,7 +68,7 @@ export async function uploadFrom(
       keep_days: target.keep_days,
       describe: async () => {
         const running = await new ControlClient(data).statusIfRunning().catch(() => undefined);
-        const update = site.update && updateReportOf(site.update.directory, site.update.ring);
+        const update = site.update && updateReportOf(site.update.directory, ringOf(data, site.update.ring));
         const described = await describeGateway({
           ...{ store, clock, directory: data, version, timezone },
           ...{ running, update, upload_at: target.at, walking: site.walking },
@@ -96,6 +97,8 @@ export function connect(
     readonly clock: Clock;
     readonly log: Log;
     readonly onRetry?: (reason: string) => void;
+    readonly failures_max?: number;
+    readonly answer_ms_max?: number;
   },
   certificates = centralCertificates(site, run.log),
 ): CentralClient {
@@ -109,7 +112,7 @@ export function connect(
     certificate: certificates?.inUse,
     nextCertificate: certificates?.next,
     onNextCertificate: () => certificates?.changed(),
-    bytes_per_s,
+    ...{ bytes_per_s, failures_max: run.failures_max, answer_ms_max: run.answer_ms_max },
     clock,
     random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
     stop,

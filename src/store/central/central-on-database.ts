@@ -12,6 +12,7 @@ import { daysColumns, heldOfDay, refuseUnheld } from "./day-repair.ts";
 import { backupsOf, dailyArrivalsOf, gatewayRecords, newlyCompared } from "./gateways.ts";
 import { digests, history } from "./home-history.ts";
 import { heardIn } from "./receiving.ts";
+import { remoteAsked } from "./remote-asked.ts";
 import { heldOf, sourceOf } from "./sources.ts";
 
 /** The parts of a store of central. */
@@ -79,5 +80,8 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     setQuotas: (quotas) => writer.write("setQuotas", quotas),
     putBackup: (home, name, content) => writer.write("putBackup", home, name, content),
     backups: read(backupsOf),
+    askRemote: (asked) => writer.write("askRemote", asked),
+    noteRemote: (...given) => writer.write("noteRemote", ...given),
+    remoteAsked: read(remoteAsked),
   };
 }

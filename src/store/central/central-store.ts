@@ -1,6 +1,7 @@
 import { OperatorError } from "../../base/errors.ts";
 import type { Item } from "../../domain/records/item.ts";
 import type { Alert } from "../../domain/records/programme-records.ts";
+import type { RemoteOutcome, SignedRequest } from "../../domain/remote-request.ts";
 import type { Batch } from "../batch.ts";
 import type { Erasure } from "../erasure.ts";
 import type { DayDigest, DeviceHealth, Quotas } from "../exchange.ts";
@@ -89,7 +90,37 @@ export interface CentralStore extends Store {
   /** Keeps a file of a home (the backup of its Zigbee network) under a name, in the place of the one before; at most `backup_bytes_max`. */
   putBackup(home: number, name: string, content: Uint8Array): Promise<void>;
   backups(home: number): Promise<ReadonlyMap<string, Uint8Array>>;
+
+  /** Keeps a request to a box, above the numbers of all before it to that box; of these the last hundred stay. Rejects with an OperatorError where it is not. */
+  askRemote(asked: RemoteAsk): Promise<void>;
+  /** Keeps how a box dealt with a request that it has not answered yet; answers whether there was one. */
+  noteRemote(home: number, number: number, answered: RemoteAnswer): Promise<boolean>;
+  remoteAsked(choice: RemoteChoice): Promise<readonly RemoteAsked[]>;
 }
+
+/** A request to a box, as it was brought to central. */
+export interface RemoteAsk {
+  readonly request: SignedRequest;
+  /** Who brought it, as the machine names them. */
+  readonly asked_by: string;
+  readonly asked_ms: number;
+}
+
+/** How a box dealt with a request. */
+export interface RemoteAnswer {
+  readonly answered_ms: number;
+  readonly outcome: RemoteOutcome;
+  /** A line for a person. */
+  readonly words: string;
+  /** Text that it sent. */
+  readonly answer?: string | undefined;
+}
+
+/** A request, and its answer where there is one; of older ones what the box sent is not kept. */
+export type RemoteAsked = RemoteAsk & { readonly answered?: RemoteAnswer };
+
+/** Requests of a home, the newest first; or all that wait for an answer and have not expired. */
+export type RemoteChoice = { readonly home: number } | { readonly waiting_at_ms: number };
 
 /** Firmware of the devices of a model. */
 export interface FirmwareOfModel {

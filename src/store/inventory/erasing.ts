@@ -159,7 +159,7 @@ function* removeHealth({ stream, home }: HomeStream, times: readonly Between[]):
 /** Removes what else is known of a home, and its streams and provisional items as far as nothing is left of them. */
 function* emptyHome(homes: Homes, home: number): Work<void> {
   yield* change("UPDATE sources SET report = NULL WHERE home = $1", home);
-  for (const table of ["home_alerts", "backups", "listeners", "outages", "nights"])
+  for (const table of ["home_alerts", "backups", "listeners", "outages", "nights", "remote_requests"])
     yield* change(`DELETE FROM ${table} WHERE home = $1`, home);
   const streams = yield* streamsOfHome(home);
   const keys = streams.map(({ stream }) => stream);

@@ -8,6 +8,7 @@ import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
 import replacing from "./migrations/0003_replacing.sql" with { type: "text" };
 import pauses from "./migrations/0004_pauses.sql" with { type: "text" };
 import consent from "./migrations/0005_consent.sql" with { type: "text" };
+import remoteRequests from "./migrations/0006_remote_requests.sql" with { type: "text" };
 import type { SqlRunner } from "./pool.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
@@ -57,6 +58,7 @@ export const migrations: readonly string[] = [
   replacing,
   pauses,
   consent,
+  remoteRequests,
 ];
 
 /** The schema that this program works on. */

@@ -9,6 +9,7 @@ import central from "./migrations/0004_central.sql" with { type: "text" };
 import replacing from "./migrations/0005_replacing.sql" with { type: "text" };
 import pauses from "./migrations/0006_pauses.sql" with { type: "text" };
 import consent from "./migrations/0007_consent.sql" with { type: "text" };
+import remoteRequests from "./migrations/0008_remote_requests.sql" with { type: "text" };
 
 /** Insert of one reading, by series; parameters in the order of `readingColumns`. */
 export const insertSql = forEverySeries((series) => {
@@ -40,6 +41,7 @@ export const migrations: readonly string[] = [
   replacing,
   pauses,
   consent,
+  remoteRequests,
 ];
 
 /** The schema that this program works on. */

@@ -6,6 +6,7 @@ import type { FleetHome } from "../../domain/fleet-home.ts";
 import type { Conflict } from "../../domain/identity.ts";
 import type { SetupVisitState } from "../../domain/joining-state.ts";
 import type { MeshScan } from "../../domain/mesh.ts";
+import type { RemoteOutcome, RemoteRequestName } from "../../domain/remote-request.ts";
 import type { CentralStore } from "../../store/central/central-store.ts";
 import type { Store, Token } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
@@ -30,6 +31,8 @@ export interface Site {
   troublesOf?(home: number | undefined): Promise<readonly Trouble[]>;
   /** Stretches of time in which the clock was wrong by an unknown amount, in order; absent: none is known. */
   doubtsOf?(home: number | undefined): Promise<readonly TimeSpan[]>;
+  /** Requests of the study to the box of a home, from afar; undefined, or absent: it cannot ask for anything. */
+  remoteOf?(home: number | undefined): Promise<RemoteHistory | undefined>;
   /** Scans of the mesh of its Zigbee devices, newest first; absent: there are none. */
   meshOf?(home: number | undefined): Promise<readonly MeshScan[]>;
   /** The record of the burn-in of its box; absent: there is none. */
@@ -74,6 +77,18 @@ export interface SetupVisit {
 export interface Household {
   pause(by: string, for_ms: number): Promise<void>;
   resume(by: string): Promise<void>;
+}
+
+/** Requests of the study to a box, the newest first. */
+export interface RemoteHistory {
+  /** Requests that the box does; absent: the box knows, and this server does not. */
+  readonly allow?: readonly RemoteRequestName[];
+  readonly asked: readonly {
+    readonly at_ms: number;
+    readonly request: string;
+    /** Absent: it has not been done, or not yet. */
+    readonly outcome?: RemoteOutcome | undefined;
+  }[];
 }
 
 /** Where readings go, and how long they stay. */

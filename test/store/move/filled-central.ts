@@ -53,6 +53,8 @@ export async function fillCentral(store: CentralStore, readings = 600): Promise<
   await store.erase({ target: { subject: 2 }, id: "0123456789abcdef".repeat(2), at_ms: now_ms });
   const begun = { id: "fedcba9876543210".repeat(2), at_ms: now_ms, from_ms: now_ms, before_ms: now_ms + 1 };
   await store.takePauses([{ ...begun, home: 1, own: 1 }]);
+  const asked = { home: 13, number: 7, expires_ms: now_ms + 1, request: "status", signature: "x" };
+  await store.askRemote({ request: asked, asked_by: "lea", asked_ms: now_ms });
   return addTokens(store);
 }
 

@@ -1,4 +1,5 @@
 import { isRecording, seriesWords, severalWords } from "../../../domain/device-words.ts";
+import { type RemoteOutcome, remoteRow } from "../../../domain/remote-request.ts";
 import { type SeriesName, seriesNames } from "../../../domain/series.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
@@ -7,7 +8,7 @@ import { seriesOfDevice } from "../device/device-request.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
 import { pausedAt, pauseLengths_ms } from "../paused.ts";
 import { isInUse, titleOf } from "../shown-devices.ts";
-import { type Asked, type Keeping, type Show, type Site, trailTo } from "../site.ts";
+import { type Asked, type Keeping, type RemoteHistory, type Show, type Site, trailTo } from "../site.ts";
 
 /** All recorded data of a home, in words for its residents. */
 export interface RecordedData extends AskedHome {
@@ -21,6 +22,8 @@ export interface RecordedData extends AskedHome {
   readonly pauses: readonly string[];
   readonly keeping: Keeping;
   readonly keys: KeyCounts;
+  /** Null: the study cannot ask the box for anything. */
+  readonly remote: RemoteSeen | null;
 }
 
 export interface DeviceGroup {
@@ -41,6 +44,12 @@ export interface RecordedDevice {
   readonly count: number;
 }
 
+/** Requests that the study may make to the box, and has made, in words that complete "The study asked the box to". */
+export interface RemoteSeen {
+  readonly allowed: readonly string[] | null;
+  readonly asked: readonly { readonly at_ms: number; readonly words: string; readonly end: string }[];
+}
+
 /** Numbers of tokens that can see the data of the home, by scope, without their owners. */
 export interface KeyCounts {
   readonly read: number;
@@ -55,12 +64,13 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
   // A gateway has one home, also where nobody has told which.
   const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
   if (site.role === "central" && items.length === 0) await requireRecord(asked, home ?? 0);
-  const [people, keys, paused, zone, keeping] = await Promise.all([
+  const [people, keys, paused, zone, keeping, remote] = await Promise.all([
     home === undefined ? [] : peopleOf(asked, home),
     keysOf(site, home, now_ms),
     pausedAt(site, home, now_ms),
     site.zoneOf(home),
     site.keepingOf?.(home) ?? {},
+    site.remoteOf?.(home),
   ]);
   const trail = trailTo(site.role, home);
   const data = {
@@ -74,12 +84,31 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
     pauses: site.household === undefined ? [] : [...pauseLengths_ms.keys()],
     keeping,
     keys,
+    remote: remote === undefined ? null : remoteSeen(remote),
     now_ms,
     locale,
     trail,
   };
   return { title: "What is recorded", data };
 };
+
+function remoteSeen({ allow, asked }: RemoteHistory): RemoteSeen {
+  const wordsOf = (name: string) => remoteRow(name)?.asked ?? "do something that it does not know";
+  return {
+    allowed: allow?.map(wordsOf) ?? null,
+    asked: asked.slice(0, asked_shown_max).map(({ at_ms, request, outcome }) => ({
+      ...{ at_ms, words: wordsOf(request) },
+      end: outcome === undefined ? "It has not done that yet." : endWords[outcome],
+    })),
+  };
+}
+
+const endWords: Readonly<Record<RemoteOutcome, string>> = {
+  done: "It did.",
+  failed: "It could not.",
+  refused: "It refused.",
+};
+const asked_shown_max = 20;
 
 function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): DeviceGroup[] {
   const groups = new Map<

@@ -2,11 +2,11 @@ import { Frame } from "../parts/page-frame.tsx";
 import { pausedText } from "../parts/paused-text.ts";
 import type { FrameData, Keeping } from "../site.ts";
 import { exactText, listText, momentText, numberText, type Times } from "../time-text.ts";
-import type { DeviceGroup, KeyCounts, PersonKept, RecordedData } from "./recorded-data.ts";
+import type { DeviceGroup, KeyCounts, PersonKept, RecordedData, RemoteSeen } from "./recorded-data.ts";
 
 /** All recorded data of a home in large type, for its residents and their family. It prints on A4. */
 export function RecordedPage(data: RecordedData & FrameData) {
-  const { groups, people, paused, pauses, role, home, zone, keeping, keys, version, ...frame } = data;
+  const { groups, people, paused, pauses, role, home, zone, keeping, keys, remote, version, ...frame } = data;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
   const count = groups.reduce((sum, { devices }) => sum + devices.filter(({ away }) => !away).length, 0);
   return (
@@ -40,6 +40,7 @@ export function RecordedPage(data: RecordedData & FrameData) {
         {people.length === 0 ? null : <People people={people} locale={frame.locale} />}
         <Whereabouts role={role} keeping={keeping} keys={keys} times={times} />
         <Lookers keys={keys} locale={frame.locale} />
+        {remote === null ? null : <Remote {...remote} times={times} />}
         <section>
           <h2>How to pause it</h2>
           <Pausing paused={paused} pauses={pauses} />
@@ -200,6 +201,37 @@ function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys
           : `The box keeps the last ${days} days, and what the server does not have yet.`}
         {upload === undefined ? "" : " On the server it stays until it is erased."}
       </p>
+    </section>
+  );
+}
+
+/** Requests of the study to the box, from afar. */
+function Remote({ allowed, asked, times }: RemoteSeen & { times: Times }) {
+  return (
+    <section>
+      <h2>What the study asks the box for</h2>
+      {allowed === null ? null : allowed.length === 0 ? (
+        <p>The box does nothing that the study asks for from afar. It only hears when to pause.</p>
+      ) : (
+        <p>
+          The study may ask the box from afar to {listText(allowed, "en-GB")}. The box does nothing else that
+          comes from outside.
+        </p>
+      )}
+      {asked.length === 0 ? (
+        <p>Nothing was asked for so far.</p>
+      ) : (
+        <ul class="devices">
+          {asked.map(({ at_ms, words, end }) => (
+            <li key={at_ms}>
+              <span>{momentText(at_ms, times)}</span>
+              <span>
+                The study asked the box to {words}. {end}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 }

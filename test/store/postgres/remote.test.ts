@@ -1,0 +1,4 @@
+import { remoteAgrees } from "../remote-conformance.ts";
+import { temporaryCentral } from "./temporary-central.ts";
+
+remoteAgrees("central on PostgreSQL", temporaryCentral);
