@@ -3,6 +3,7 @@
  */
 export const browserComponents = {
   home: async () => (await import("./home/home-page.tsx")).HomePage,
+  "home-day": async () => (await import("./home-day/home-day-page.tsx")).HomeDayPage,
   device: async () => (await import("./device/device-page.tsx")).DevicePage,
   "setup-visit": async () => (await import("./setup-visit/setup-visit-page.tsx")).SetupVisitPage,
   "sign-in": async () => (await import("./sign-in/sign-in-page.tsx")).SignInPage,

@@ -5,6 +5,7 @@ import plotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
 import colours from "../server/colours.css" with { type: "text" };
 import device from "./device/device.css" with { type: "text" };
 import home from "./home/home.css" with { type: "text" };
+import homeDay from "./home-day/home-day.css" with { type: "text" };
 import homes from "./homes/homes.css" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
 import recorded from "./recorded/recorded.css" with { type: "text" };
@@ -59,7 +60,7 @@ async function makeAssets(): Promise<Assets> {
 }
 
 /** Those of all pages first: a page has the last word. */
-const styles = [plotStyle, colours, general, home, device, homes, recorded];
+const styles = [plotStyle, colours, general, home, homeDay, device, homes, recorded];
 
 function assetOf(name: string, text: string): Asset {
   const plain = new TextEncoder().encode(text);

@@ -5,6 +5,7 @@ import { browserComponents } from "./browser-components.ts";
 import { showBurnIn } from "./burn-in/burn-in-data.ts";
 import { showDevice } from "./device/device-data.ts";
 import { showHome } from "./home/home-data.ts";
+import { showHomeDay } from "./home-day/home-day-data.ts";
 import { showHomes } from "./homes/homes-data.ts";
 import { showMesh } from "./mesh/mesh-data.ts";
 import { assets } from "./page-assets.ts";
@@ -85,6 +86,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   device: showDevice,
   homes: showHomes,
   "setup-visit": showSetupVisit,
+  "home-day": showHomeDay,
   mesh: showMesh,
   "burn-in": showBurnIn,
   recorded: showRecorded,

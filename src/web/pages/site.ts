@@ -188,6 +188,7 @@ export const paths = {
   home: { gateway: "/", central: "/homes/:home", cost: "heavy", live: true },
   device: { gateway: "/devices/:kind/:name", central: "/devices/:kind/:name", cost: "heavy", live: true },
   "setup-visit": { gateway: "/walk", cost: "light", live: true },
+  "home-day": { gateway: "/day", central: "/homes/:home/day", cost: "heavy", live: false },
   mesh: { gateway: "/mesh", central: "/homes/:home/mesh", cost: "light", live: false },
   recorded: { gateway: "/recorded", central: "/homes/:home/recorded", cost: "light", live: true },
   "burn-in": { gateway: "/burn-in", central: "/homes/:home/burn-in", cost: "light", live: false },

@@ -35,6 +35,7 @@ describe.skipIf(chromiumPath === undefined)(`script and style (${noChromium})`, 
   test.each([
     ["a refusal", "/nothing"],
     ["the home", "/"],
+    ["the day of a home", "/day?date=2026-11-19"],
     ["what is recorded", "/recorded"],
     ["a device with a raster", `${doorPage}?span=4w`],
     ["a device with doses", boxPage],

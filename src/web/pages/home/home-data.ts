@@ -65,38 +65,15 @@ export interface WalkingRow {
 export const showHome: Show<HomePageData> = async (asked) => {
   const { site, store, query, now_ms, locale } = asked;
   const home = await homeOf(asked);
-  const homes = home === undefined ? undefined : [home];
   const zone = await site.zoneOf(home);
   const span = query.get("span") ?? "day";
   const window = windowAt(now_ms, isSpanName(span) ? span : "day", zone);
-  // Walks of a year are told week by week, on the page of a sensor of the line.
-  const overviews = (await store.itemOverviews(homes)).filter(isShown);
+  const found = await devicesIn(asked, { home, zone, window });
+  const { devices, overviews, names, sources, sent, here_ms } = found;
   const records = overviews.map(({ record }) => record);
-  const names = await store.givenNames(home);
+  // Walks of a year are told week by week, on the page of a sensor of the line.
   const { walking: configured } = await measuredHome(asked, home);
   const lines = window.span === "year" ? [] : linesOf(configured, names, records);
-  const sent = await sentBy(site, home);
-  const here_ms = hereUntil_ms(sent);
-  const sources = {
-    store,
-    homes,
-    zone,
-    now_ms,
-    window,
-    memory: memoryOf(site),
-    here_ms,
-    doubts: await uncertainTimesIn(site, { home, from_ms: window.from_ms, to_ms: window.to_ms }),
-    measured: (of: AskedMeasure, span: TimeSpan) => measuredRows(asked, { ...of, home }, span),
-  };
-  const devices: DeviceRow[] = [];
-  // One after the other: a page takes no more of the store than one reader.
-  for (const overview of overviews) {
-    const found = await rowOf(overview, sources);
-    const room = names.find((given) => isDevice(given, overview.record))?.room ?? null;
-    const title = titleOf(overview, names);
-    const replaced = replacedBy(overview, { title, overviews, names });
-    devices.push({ ...found, title, room, replaced });
-  }
   const walking = await walkingRows(lines, new Set(devices.map(({ name }) => name)), sources);
   // Only readers who may see the home see faults of its box.
   const ownTroubles = async () => [
@@ -131,6 +108,41 @@ export const showHome: Show<HomePageData> = async (asked) => {
   };
 };
 
+/** The devices of a home as they were in a window, and all that they are made from. */
+export async function devicesIn(
+  asked: Asked,
+  of: { home: number | undefined; zone: string; window: TimeWindow },
+) {
+  const { site, store, now_ms } = asked;
+  const { home, zone, window } = of;
+  const homes = home === undefined ? undefined : [home];
+  const overviews = (await store.itemOverviews(homes)).filter(isShown);
+  const names = await store.givenNames(home);
+  const sent = await sentBy(site, home);
+  const here_ms = hereUntil_ms(sent);
+  const sources = {
+    store,
+    homes,
+    zone,
+    now_ms,
+    window,
+    memory: memoryOf(site),
+    here_ms,
+    doubts: await uncertainTimesIn(site, { home, from_ms: window.from_ms, to_ms: window.to_ms }),
+    measured: (of: AskedMeasure, span: TimeSpan) => measuredRows(asked, { ...of, home }, span),
+  };
+  const devices: DeviceRow[] = [];
+  // One after the other: a page takes no more of the store than one reader.
+  for (const overview of overviews) {
+    const found = await rowOf(overview, sources);
+    const room = names.find((given) => isDevice(given, overview.record))?.room ?? null;
+    const title = titleOf(overview, names);
+    const replaced = replacedBy(overview, { title, overviews, names });
+    devices.push({ ...found, title, room, replaced });
+  }
+  return { devices, overviews, names, sources, sent, here_ms };
+}
+
 /** Speeds on lines of which at least one sensor is shown. */
 async function walkingRows(
   lines: readonly WalkingLine[],
@@ -151,7 +163,7 @@ async function walkingRows(
 }
 
 /** The home that is asked for: a gateway has one, whether it knows its number or not. */
-async function homeOf({ site, store, params }: Asked): Promise<number | undefined> {
+export async function homeOf({ site, store, params }: Asked): Promise<number | undefined> {
   if (site.role === "gateway") return site.home;
   const given = params["home"] ?? "";
   const home = /^[0-9]{1,9}$/.test(given) ? Number(given) : undefined;

@@ -86,6 +86,9 @@ function Groups({ data, times }: { data: HomePageData; times: Times }) {
       {devices.some(({ latest }) => latest?.type === "doses") ? <DoseLegend /> : null}
       <Proposals names={proposals} />
       <p>
+        <a href={path === "/" ? "/day" : `${path}/day`}>The day of this home, hour by hour and in words</a>
+      </p>
+      <p>
         <a href={path === "/" ? "/mesh" : `${path}/mesh`}>How devices hear each other</a>
       </p>
       <p>

@@ -39,7 +39,14 @@ export function windowAt(now_ms: number, span: StripSpanName, zone: string): Tim
     grid_ms === undefined
       ? hourOf(zone, nextDate(localDate(zone, now_ms)), 0)
       : Math.ceil((now_ms + 1) / grid_ms) * grid_ms;
-  const from_ms = to_ms - length_ms;
+  return windowOf({ from_ms: to_ms - length_ms, to_ms }, { span, columns, zone });
+}
+
+/** A window of a stretch of time, whose columns are equally long. */
+export function windowOf(
+  { from_ms, to_ms }: TimeSpan,
+  { span, columns, zone }: Pick<TimeWindow, "span" | "columns"> & { zone: string },
+): TimeWindow {
   const inside = (at_ms: number) => at_ms >= from_ms && at_ms < to_ms;
   const days = localDays(zone, { from_ms: from_ms - day_ms, to_ms });
   if (span === "year") {

@@ -24,7 +24,8 @@ export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
 }
 
 /** A device in a window: a mark for each column in which something happened, and where nothing can be known of it. */
-export function Strip({ window, marks, often, uncovered, times, latest_ms, label }: StripProps) {
+export function Strip(props: StripProps) {
+  const { window, marks, often, uncovered, times, latest_ms, cursor_ms, label } = props;
   const share = sharesOf(window);
   const { columns, span } = window;
   const { now_ms } = times;
@@ -58,7 +59,12 @@ export function Strip({ window, marks, often, uncovered, times, latest_ms, label
           />
         ))}
       </svg>
-      <line class="present" x1={share(now_ms)} x2={share(now_ms)} y1="0" y2="100%" />
+      {now_ms > window.to_ms ? null : (
+        <line class="present" x1={share(now_ms)} x2={share(now_ms)} y1="0" y2="100%" />
+      )}
+      {cursor_ms === undefined ? null : (
+        <line class="pointed" x1={share(cursor_ms)} x2={share(cursor_ms)} y1="0" y2="100%" />
+      )}
       {latest_ms !== null && now_ms - latest_ms < arrived_ms && now_ms >= latest_ms ? (
         <line key={latest_ms} class="arrived" x1={share(latest_ms)} x2={share(latest_ms)} y1="0" y2="100%" />
       ) : null}
@@ -75,6 +81,8 @@ interface StripProps {
   readonly times: Times;
   /** When the latest happened, unix milliseconds. */
   readonly latest_ms: number | null;
+  /** A moment that is pointed at. */
+  readonly cursor_ms?: number | undefined;
   /** The device of the strip, for screen readers. */
   readonly label: string;
 }

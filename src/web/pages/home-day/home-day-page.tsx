@@ -1,0 +1,142 @@
+import { useState } from "preact/hooks";
+import { Axis, Strip } from "../home/strip.tsx";
+import { DeviceLink, ExactMoment, Frame } from "../parts/page-frame.tsx";
+import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
+import type { FrameData } from "../site.ts";
+import { clockText, dateText, preciseText, type Times, yearDateText } from "../time-text.ts";
+import type { HomeDayData } from "./home-day-data.ts";
+
+/** A day or a week of a home: what every device saw, below each other, and what happened in words. */
+export function HomeDayPage(data: HomeDayData & FrameData) {
+  const { window, devices, log, locale, zone, now_ms } = data;
+  const times = { locale, zone, now_ms };
+  const [cursor_ms, point] = useState<number>();
+  const seen = cursor_ms === undefined ? [] : seenAt(data, cursor_ms);
+  return (
+    <Frame {...data}>
+      <Patterns />
+      <div class="home-day">
+        <h1>
+          {data.span === "week" ? `${dateText(window.from_ms, times)} to ` : null}
+          {yearDateText(window.to_ms - 1, times)}
+        </h1>
+        <Choices {...data} />
+        <div class="home-day-parts">
+          <section aria-label="Devices">
+            <p class="pointed-words" role="status">
+              {cursor_ms === undefined
+                ? "Point at a moment to see who saw something then."
+                : `${momentWords(data, cursor_ms, times)}: ${seen.length === 0 ? "nothing" : seen.join(", ")}`}
+            </p>
+            <ul
+              class="day-strips"
+              onPointerMove={(event) => point(momentUnder(event, window))}
+              onPointerLeave={() => point(undefined)}
+            >
+              <li>
+                <span />
+                <Axis window={window} times={times} />
+              </li>
+              {devices.map(({ kind, name, title, marks, often, uncovered }) => (
+                <li key={`${kind} ${name}`}>
+                  <DeviceLink kind={kind} name={name} title={title} />
+                  <Strip
+                    {...{ window, marks, often, uncovered, times, cursor_ms }}
+                    latest_ms={null}
+                    label={title}
+                  />
+                </li>
+              ))}
+            </ul>
+            <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night />
+          </section>
+          <section aria-label="What happened">
+            {log.length === 0 ? <p>Nothing is known that could be told in words.</p> : null}
+            <ol class="logbook">
+              {log.map(({ at_ms, words }, place) => (
+                <li
+                  key={`${at_ms} ${place}`}
+                  class={
+                    cursor_ms !== undefined && isBeside(at_ms, cursor_ms, window) ? "is-pointed" : undefined
+                  }
+                  onPointerEnter={() => point(at_ms)}
+                  onPointerLeave={() => point(undefined)}
+                  onFocusIn={() => point(at_ms)}
+                >
+                  <ExactMoment
+                    at_ms={at_ms}
+                    text={momentWords(data, at_ms, times)}
+                    exact={preciseText(at_ms, times)}
+                  />{" "}
+                  <bdi>{words}</bdi>
+                </li>
+              ))}
+            </ol>
+          </section>
+        </div>
+      </div>
+    </Frame>
+  );
+}
+
+/** Other days, the week of this one, and the room or kind that is shown. */
+function Choices({ path, date, span, earlier, later, groups, only }: HomeDayData) {
+  const to = (changes: Readonly<Record<string, string | null>>) => {
+    const all = { date, span: span === "day" ? null : span, only, ...changes };
+    const query = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
+    return `${path}?${new URLSearchParams(query)}`;
+  };
+  const link = (text: string, changes: Readonly<Record<string, string | null>>, isShown = false) => (
+    <a key={text} href={to(changes)} aria-current={isShown ? "true" : undefined}>
+      {text}
+    </a>
+  );
+  return (
+    <div class="span">
+      <nav aria-label="Days">
+        {link("Day before", { date: earlier })}
+        {later === null ? null : link("Day after", { date: later })}
+      </nav>
+      <nav aria-label="Length">
+        {link("Day", { span: null }, span === "day")}
+        {link("Week", { span: "week" }, span === "week")}
+      </nav>
+      <nav aria-label="Rooms and kinds">
+        {link("All", { only: null }, only === null)}
+        {groups.map((title) => link(title, { only: title }, title === only))}
+      </nav>
+    </div>
+  );
+}
+
+/** The moment below a pointer: strips are all as wide as the one that it is over, or as the first. */
+function momentUnder(event: PointerEvent & { currentTarget: Element }, window: HomeDayData["window"]) {
+  const strip = event.currentTarget.querySelector(".strip")?.getBoundingClientRect();
+  if (strip === undefined || event.clientX < strip.left || event.clientX > strip.right) return undefined;
+  const share = (event.clientX - strip.left) / strip.width;
+  return window.from_ms + share * (window.to_ms - window.from_ms);
+}
+
+/** Devices that saw something at a moment, or beside it by less than somebody can point. */
+function seenAt({ devices, window }: HomeDayData, at_ms: number): string[] {
+  const column_ms = (window.to_ms - window.from_ms) / window.columns;
+  const column = Math.floor((at_ms - window.from_ms) / column_ms);
+  return devices
+    .filter(({ marks }) => marks.some((mark) => Math.abs(mark - column) <= beside_columns))
+    .map(({ title }) => title);
+}
+
+function isBeside(
+  at_ms: number,
+  cursor_ms: number,
+  { from_ms, to_ms, columns }: HomeDayData["window"],
+): boolean {
+  return Math.abs(at_ms - cursor_ms) <= ((to_ms - from_ms) / columns) * (beside_columns + 1);
+}
+
+function momentWords({ span }: HomeDayData, at_ms: number, times: Times): string {
+  const clock = clockText(at_ms, times);
+  return span === "day" ? clock : `${dateText(at_ms, times).split(" ")[0]} ${clock}`;
+}
+
+const beside_columns = 2;

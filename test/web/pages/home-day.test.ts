@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { localDate } from "../../../src/base/time.ts";
+import type { HomeDayData } from "../../../src/web/pages/home-day/home-day-data.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { faultsForAll } from "./accessibility.ts";
+import { doorName, fillBox, fillDoor, fillScale, now_ms, scalePath, zone } from "./device-history.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
+
+let serving: PagesServing;
+beforeAll(async () => {
+  serving = await serveHome({ now_ms, home: 12, zone });
+  await fillDoor(serving.store);
+  await fillBox(serving.store);
+  await fillScale(serving.store);
+});
+afterAll(() => serving[Symbol.asyncDispose]());
+
+async function dataOf(query: string): Promise<HomeDayData> {
+  const page = await (await serving.ask(`/day?${query}`)).text();
+  return JSON.parse(/id="shown">(.*)<\/script>/.exec(page)?.[1] ?? "{}").data;
+}
+
+const isOn = (date: string) => (at_ms: number) => localDate(zone, at_ms) === date;
+
+test("the logbook of a day has what the interface has of it, in order", async () => {
+  const { log, window, devices } = await dataOf("date=2026-11-19");
+  const on = isOn("2026-11-19");
+  const events = await serving.records(`/v0.9/items/wirelesssensors/${doorName}/events?precision=ms`);
+  const openings = events.filter(({ stamp = 0, event = 0 }) => on(stamp) && (event & 1) !== 0);
+  const weights = await serving.records(`/v0.9/items/${scalePath}/weights?precision=ms`);
+  const doses = await serving.records("/v0.9/homes/12/derived/doses");
+  const expected = [
+    ...openings.map(({ stamp }) => stamp),
+    ...weights.flatMap(({ stamp = 0 }) => (on(stamp) ? [stamp] : [])),
+    ...doses.flatMap(({ at }) => (at && on(at * 1_000) ? [at * 1_000] : [])),
+  ];
+  expect(expected.length).toBeGreaterThan(1);
+  expect(log.map(({ at_ms }) => at_ms)).toEqual(expected.map(Number).sort((one, other) => one - other));
+  expect(log.map(({ words }) => words)).toContain(`${doorName} opened`);
+  expect(devices.length).toBeGreaterThan(2);
+  expect([window.from_ms, window.to_ms - 1].map((at_ms) => localDate(zone, at_ms))).toEqual(
+    Array(2).fill("2026-11-19"),
+  );
+});
+
+test("a week is the seven days that end with the date, and a kind is shown alone", async () => {
+  const { log, window, groups } = await dataOf("date=2026-11-19&span=week");
+  expect(localDate(zone, window.from_ms)).toBe("2026-11-13");
+  const doors = await dataOf("date=2026-11-19&span=week&only=Doors");
+  expect(groups).toContain("Doors");
+  expect(doors.devices.map(({ name }) => name)).toEqual([doorName]);
+  expect(new Set(doors.log.map(({ words }) => words))).toEqual(new Set([`${doorName} opened`]));
+  expect(doors.log.length).toBeLessThan(log.length);
+});
+
+test("the day on which the clocks change has all of its minutes, and a day that has not come is refused", async () => {
+  expect((await dataOf("date=2026-10-25")).window.columns).toBe(25 * 60);
+  for (const date of ["2026-11-21", "2026-13-01", "today"])
+    expect((await serving.ask(`/day?date=${date}`)).status).toBe(422);
+  expect((await dataOf("")).later).toBeNull();
+});
+
+test.skipIf(chromiumPath === undefined)(
+  `who points at a moment sees it in every strip, and who saw something then (else ${noChromium})`,
+  async () => {
+    await using browser = await TestBrowser.start();
+    await using visit = await serving.signIn(browser, { locale: "en-GB" });
+    const { page } = visit;
+    await page.goto(`${serving.origin}/day?date=2026-11-19`);
+    const opened = page.locator(".logbook li", { hasText: "opened" }).first();
+    await opened.hover();
+    const marked = page.locator(".strip .pointed");
+    await marked.first().waitFor({ state: "attached" });
+    expect(await marked.count()).toBe(await page.locator(".strip").count());
+    expect(await page.textContent(".pointed-words")).toContain(doorName);
+    const box = await page.locator(".strip").first().boundingBox();
+    await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + 5);
+    await page.getByText(/^1[12]:\d\d: /).waitFor();
+    expect(await faultsForAll(page)).toEqual([]);
+    expect(visit.faults).toEqual([]);
+  },
+);
