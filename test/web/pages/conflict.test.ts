@@ -86,7 +86,7 @@ test("whoever may read is shown a conflict with the command, has no buttons, and
   for (const answer of ["accept", "refuse"]) {
     const fields = { device: ieee, seen: String(first_ms), from: "home", do: answer };
     for (const caller of ["read", "read of another home"] as const)
-      expect((await send(tokens[caller], fields)).status).toBe(404);
+      expect((await send(tokens[caller], fields)).status).toBe(403);
   }
   const [still] = await conflicts();
   expect([still.first_ms, still.refused_ms]).toEqual([first_ms, undefined]);
