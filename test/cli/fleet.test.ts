@@ -8,6 +8,13 @@ import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 const site = new Site();
 const place = ["--data", site.data];
 
+/** Burn-ins of the boxes of homes. */
+const burnIns = {
+  1: undefined,
+  2: { ended_ms: start_ms, failed: [], skipped: ["clock"], changed: [] },
+  3: { ended_ms: start_ms, failed: [], skipped: [], changed: ["card", "stick"] },
+};
+
 beforeAll(async () => {
   const store = await openCentralStore({
     directory: site.data,
@@ -27,7 +34,8 @@ beforeAll(async () => {
       heard_ms: start_ms,
       history: [{ from_ms: start_ms, facts }],
     };
-    await store.noteReport(gateway.report({ devices: [sensor(home)], states: [state] }), gateway.sender);
+    const health = { devices: [sensor(home)], states: [state] };
+    await store.noteReport(gateway.report(health, { burn_in: burnIns[home] }), gateway.sender);
   }
   await store.close();
 });
@@ -51,4 +59,22 @@ test("fleet --firmware lists the firmware of each model, and says how many model
   ]);
   const [model] = await site.answer("fleet", "--firmware", "--json", ...place);
   expect(model).toMatchObject({ model: "3041", versions: [{ homes: [1, 2] }, { homes: [3] }] });
+});
+
+test("fleet shows the burn-in of each box, and which home needs another one", async () => {
+  const { out } = await site.lintel("fleet", "--all", ...place);
+  const [head = "", ...rows] = out.split("\n");
+  const burnInOf = (home: string) =>
+    rows
+      .find((row) => row.trim().startsWith(`${home} `))
+      ?.slice(head.indexOf("burn-in"))
+      .trim();
+  expect(["1", "2", "3"].map(burnInOf)).toEqual([
+    "–",
+    new Date(start_ms).toISOString().slice(0, 10),
+    "other card, stick",
+  ]);
+  expect(out).toContain(
+    "! home 3: The gateway of home 3 has another card and another stick since its burn-in: lintel burn-in --again all at the bench",
+  );
 });
