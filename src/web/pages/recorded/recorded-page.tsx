@@ -214,20 +214,16 @@ function Remote({ allowed, asked, times }: RemoteSeen & { times: Times }) {
         <p>The box does nothing that the study asks for from afar. It only hears when to pause.</p>
       ) : (
         <p>
-          The study may ask the box from afar to {listText(allowed, "en-GB")}. The box does nothing else that
-          comes from outside.
+          The study may ask the box from afar to {listText(allowed, "en-GB")}. Besides pausing, the box does
+          nothing else that comes from outside.
         </p>
       )}
-      {asked.length === 0 ? (
-        <p>Nothing was asked for so far.</p>
-      ) : (
-        <ul class="devices">
+      <p>{asked.length === 0 ? "Nothing was asked for so far." : "This was asked for:"}</p>
+      {asked.length === 0 ? null : (
+        <ul>
           {asked.map(({ at_ms, words, end }) => (
             <li key={at_ms}>
-              <span>{momentText(at_ms, times)}</span>
-              <span>
-                The study asked the box to {words}. {end}
-              </span>
+              {momentText(at_ms, times)}: to {words}. {end}
             </li>
           ))}
         </ul>
