@@ -20,8 +20,8 @@ interface ListeningOptions {
   readonly drivers: readonly DriverDefinition[];
   /** Told how long each commit took. */
   readonly onCommit?: (duration_ms: number) => void;
-  /** Signs of life wait so long for a commit at most; as ingest does unless said. */
-  readonly notesInterval_ms?: number;
+  /** Bounds of a commit; those of ingest unless said. */
+  readonly commits?: { readonly notesInterval_ms?: number; readonly group_max?: number };
 }
 
 /** A part that runs, and how it ends. */
@@ -44,7 +44,7 @@ export interface ListeningParts {
 }
 
 export async function listeningParts(
-  { clock, log, onCommit, notesInterval_ms }: Omit<ListeningOptions, "config" | "drivers">,
+  { clock, log, onCommit, commits }: Omit<ListeningOptions, "config" | "drivers">,
   store: GatewayStore,
   started: Started[],
 ): Promise<ListeningParts> {
@@ -64,7 +64,7 @@ export async function listeningParts(
     clock,
     log: log.named("ingest"),
     ...(onCommit === undefined ? {} : { onCommit }),
-    ...(notesInterval_ms === undefined ? {} : { notesInterval_ms }),
+    ...commits,
   });
   started.push({ name: "ingest", stop: () => ingest.close() });
   const joining: Joining = new Joining({

@@ -8,6 +8,8 @@ export type Section = (typeof sectionNames)[number];
 /** The record of everything that happened at the devices of a home, and of what its gateway may have heard of it. */
 export class FactBook {
   readonly facts: Fact[] = [];
+  /** When each sensor with a regular sign of life was heard. */
+  readonly signs = new Map<string, number[]>();
   readonly #world: World;
   readonly #listens: (section: Section) => boolean;
 
@@ -43,6 +45,11 @@ export class FactBook {
     if (heard && this.#listens(section)) this.hear(fact, true);
     // A driver that is just starting may hear it.
     else fact.told_ms.push(this.#world.now_ms);
+  }
+
+  /** A sensor is heard, whether it has something to tell or not. */
+  sign(address: string): void {
+    this.signs.set(address, [...(this.signs.get(address) ?? []), this.#world.now_ms]);
   }
 
   hear(fact: Fact, owed: boolean): void {

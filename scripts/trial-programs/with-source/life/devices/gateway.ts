@@ -30,6 +30,8 @@ export class GatewayBox {
   readonly machine: Machine;
   disk: Disk;
   parts: ListeningParts | undefined;
+  /** Processes so far. */
+  starts = 0;
   readonly #options: BoxOptions;
   #process: Process = { alive: false };
   #started: Started[] = [];
@@ -59,6 +61,7 @@ export class GatewayBox {
     if (this.#process.alive) return;
     const process = { alive: true };
     this.#process = process;
+    this.starts += 1;
     runAs(process, () => this.#open(process)).catch((thrown) => {
       this.#options.log.warn(`the gateway cannot start: ${(thrown as Error).stack}`);
       if (process !== this.#process || !process.alive) return;
@@ -76,7 +79,7 @@ export class GatewayBox {
     const store = await openGatewayStore({ directory, clock, log, home: 1, writer, random: named });
     const started: Started[] = [{ name: "store", stop: () => store.close() }];
     this.#started = started;
-    const parts = await listeningParts({ clock, log, notesInterval_ms }, store, started);
+    const parts = await listeningParts({ clock, log, commits }, store, started);
     await parts.admission.start();
     if (!process.alive) return;
     const config: Config = {
@@ -124,5 +127,5 @@ export class GatewayBox {
 }
 
 const restart_ms = 30_000;
-/** Rarer than in life, so that a day has fewer commits. */
-const notesInterval_ms = 900_000;
+/** Signs of life are rarer than in life, so that a day has fewer commits; and few readings make one, so that a kill comes between those of one device. */
+const commits = { notesInterval_ms: 900_000, group_max: 3 };

@@ -279,6 +279,7 @@ export class Household {
     };
     const last = this.#statuses.get(name);
     const heard = device.notify(status, { delay_quarter_s }) && this.#book.listens("zigbee");
+    if (heard) this.#book.sign(addresses[name]);
     // A sign of life says what is known; after a start nobody may know it.
     const same = last?.fact.values["event"] === status && status === 0x30;
     if (same && last.heard && world.now_ms - last.fact.at_ms > 700_000) {

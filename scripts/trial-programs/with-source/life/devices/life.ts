@@ -8,16 +8,18 @@ import { below, seeded } from "../../../../../testbed/sample.ts";
 import type { Disks } from "../disk.ts";
 import type { Lived } from "../life.ts";
 import { World } from "../world.ts";
+import { type Look, wrongCoverageIn } from "./coverage-truth.ts";
 import { FactBook, type Section, sectionNames } from "./fact-book.ts";
 import { GatewayBox } from "./gateway.ts";
 import { Household } from "./household.ts";
 import { MemoryLine, openLinesOfMemory } from "./line.ts";
 import type { Deed, DevicesPlan } from "./plan.ts";
 import { takeOverTimers } from "./processes.ts";
-import { readingsOf } from "./served.ts";
+import { coverageOf, readingsOf } from "./served.ts";
 import { type Knowledge, wrongIn } from "./truth.ts";
 
 let present: World | undefined;
+let isWithoutDisk = () => false;
 
 /** Lives a plan from the bytes of devices, all of it in this thread. @param trace called with each line of what happens */
 export async function liveDevices(
@@ -50,6 +52,10 @@ async function loadLibraries(): Promise<void> {
   ]);
   takeOverTimers(() => present as World);
   openLinesOfMemory();
+  // A program that lives on for a moment after its power failed finds no disk, and what it makes of that is nothing.
+  process.on("uncaughtException", (thrown) => {
+    if (!isWithoutDisk()) throw thrown;
+  });
 }
 
 class DevicesLife {
@@ -60,6 +66,7 @@ class DevicesLife {
   readonly #lines: Readonly<Record<Section, MemoryLine>>;
   readonly #book: FactBook;
   readonly #known: Knowledge[];
+  readonly #looks: Look[] = [];
   readonly #counts: Record<string, number> = {};
   readonly #say: (line: string) => void;
   readonly #digest: () => bigint;
@@ -108,6 +115,7 @@ class DevicesLife {
     const [random, ofBox] = [seeded(plan.seed * 31 + 5), seeded(plan.seed * 31 + 6)];
     const of = { world, log, disk: disks.make(), random: ofBox, sections, lines: Object.values(lines) };
     const box = new GatewayBox(of);
+    isWithoutDisk = () => box.disk.ended;
     const book = new FactBook(world, (section) => box.listens(section));
     const known: Knowledge[] = [];
     const knowsTime = () => known.at(-1)?.clock !== "unknown";
@@ -123,7 +131,14 @@ class DevicesLife {
     this.#synchronise();
     await world.pass(60_000);
     await this.#letIn();
-    this.#repeat(50_000, () => this.#home.hum());
+    this.#repeat(50_000, () => {
+      this.#looks.push({
+        at_ms: world.now_ms,
+        process: this.#box.starts,
+        listens: this.#box.listens("zigbee"),
+      });
+      this.#home.hum();
+    });
     this.#repeat(2 * hour_ms, () => this.#home.heartbeats());
     this.#repeat(600_000, () => !this.#settling && this.#home.watchBlock());
     for (const step of steps) {
@@ -142,7 +157,11 @@ class DevicesLife {
     this.#counts["owed"] = this.#book.facts.filter(({ owed }) => owed).length;
     const status = parts.ingest.status();
     if (status.queued !== 0) return [`${status.queued} readings are not written: ${status.problem}`];
-    return wrongIn(this.#book.facts, found, this.#known);
+    const wrong = wrongIn(this.#book.facts, found, this.#known);
+    const seen = { looks: this.#looks, known: this.#known };
+    for (const [address, heard_ms] of this.#book.signs)
+      wrong.push(...wrongCoverageIn(address, await coverageOf(parts.store, address), heard_ms, seen));
+    return wrong;
   }
 
   lived(): Omit<Lived, "broken"> {

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { BindingsError, LinuxBinding } from "../../../../../drivers/native/serialport/index.ts";
+// By the name that serialport has for it: in a copy of the source with a fault in it they are one module too.
+import { BindingsError, LinuxBinding } from "@serialport/bindings-cpp";
 import type {
   BindingPortInterface,
   OpenOptions,

@@ -1,5 +1,6 @@
 import { seriesNames, seriesOf } from "../../../../../src/domain/series.ts";
 import type { Store } from "../../../../../src/store/store.ts";
+import type { Covered } from "./coverage-truth.ts";
 import type { Found } from "./truth.ts";
 
 /** Every reading of a store, as whoever reads it gets it. */
@@ -30,6 +31,15 @@ export async function readingsOf(store: Store): Promise<Found[]> {
     }
   }
   return found;
+}
+
+/** Coverage of a device, as whoever reads it gets it. */
+export async function coverageOf(store: Store, address: string): Promise<readonly Covered[]> {
+  const { items } = await store.overview();
+  const name = items.find(({ record }) => record.macaddress === address)?.record.itemname ?? "";
+  const item = await store.item("wirelesssensors", name);
+  if (item === undefined) return [];
+  return store.coverage({ item: item.key, before_ms: end_ms, skip: 0, limit: 1_000 });
 }
 
 const end_ms = Date.UTC(2100, 0, 1);

@@ -15,9 +15,9 @@ export interface ClimateKind {
   draw(random: () => number): readonly [raw: number, value: number | undefined];
 }
 
-/** One value in ten is that which says that there is none. */
+/** One value in four is that which says that there is none. */
 function orNone(random: () => number, none: number, raw: number, value: number) {
-  return random() < 0.1 ? ([none, undefined] as const) : ([raw, value] as const);
+  return random() < 0.25 ? ([none, undefined] as const) : ([raw, value] as const);
 }
 
 /** By the ZCL: 4.4, 4.7, 4.2, 4.5. */
