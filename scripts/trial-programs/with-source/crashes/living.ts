@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import migration from "../../../../src/store/sqlite/migrations/0004_central.sql" with { type: "text" };
+import { migrations } from "../../../../src/store/sqlite/schema.ts";
 import { listening } from "../../faults/gateway.ts";
 import { counted, doorsTo, type HomeBefore, range, sectionsFor } from "../../faults/home.ts";
 import { openedGateway, requireFirst, requireNetwork } from "./judge.ts";
@@ -28,12 +28,19 @@ export async function oldVersion(place: Place, homes: Homes): Promise<Judge> {
   const data = join(place.disk, "data");
   cpSync(small.directory, data, { recursive: true });
   const database = new Database(join(data, "lintel.db"));
-  for (const [, table] of migration.matchAll(/CREATE TABLE (\w+)/g)) database.run(`DROP TABLE ${table}`);
-  database.run("PRAGMA user_version = 3");
+  for (const [, table] of migrations
+    .slice(old_version)
+    .join("\n")
+    .matchAll(/CREATE TABLE (\w+)/g))
+    database.run(`DROP TABLE ${table}`);
+  database.run(`PRAGMA user_version = ${old_version}`);
   database.close();
   await live(place, small);
   return lived(small_doors.length, small);
 }
+
+/** What came after it, a gateway has no rows of. */
+const old_version = 3;
 
 /** Holds a gateway's disk to what it has said that it has, and to the network of the home that it was before. */
 function lived(doors_before: number, home?: HomeBefore): Judge {
