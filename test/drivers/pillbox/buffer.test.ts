@@ -129,3 +129,27 @@ test("drift is fitted over polls: two weeks without one are right to 2 s on a cl
   await home.quiet();
   expect(worstError_ms(home.events(), box.history)).toBeLessThanOrEqual(2_000);
 });
+
+test("a kill between two events of one reply loses none", async () => {
+  await using home = await household();
+  const { box, clock, host } = home;
+  for (const doors of [1, 2, 3]) box.doors(doors);
+  const accept = host.accept.bind(host);
+  const died = Promise.withResolvers<void>();
+  let asked = 0;
+  host.accept = (reading, cursor) => {
+    if (reading.series === "pillbox_events") asked += 1;
+    if (asked < 2) return accept(reading, cursor);
+    died.resolve();
+    return new Promise(() => {});
+  };
+  const killed = home.start();
+  await died.promise;
+  const stopping = killed.stop();
+  clock.travel(10_000);
+  await stopping;
+  host.accept = accept;
+  home.start();
+  await home.polled(2);
+  expect(home.events().map(({ values }) => values["event"])).toEqual([1, 2, 3]);
+});
