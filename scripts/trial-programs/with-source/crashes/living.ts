@@ -39,7 +39,7 @@ export async function oldVersion(place: Place, homes: Homes): Promise<Judge> {
   return lived(small_doors.length, small);
 }
 
-/** What came after it, a gateway has no rows of. */
+/** A schema version: a gateway has no rows of what later versions added. */
 const old_version = 3;
 
 /** Holds a gateway's disk to what it has said that it has, and to the network of the home that it was before. */
