@@ -7,7 +7,12 @@ import type { RemoteSettings } from "../../config/gateway-config.ts";
 import type { RemoteRequestName, SignedRequest } from "../../domain/remote-request.ts";
 import { type PauseRequest, takenOver } from "../../store/pause.ts";
 import type { CentralClient } from "../../transfer/central-client.ts";
-import { type RemoteAnswerBody, RemoteOrders, remote_answer_length_max } from "../../transfer/protocol.ts";
+import {
+  type RemoteAnswerBody,
+  RemoteOrders,
+  remote_answer_length_max,
+  remote_hold_ms,
+} from "../../transfer/protocol.ts";
 import { jsonBody } from "../../web/client/http-client.ts";
 import { pause } from "../../web/client/http-request.ts";
 import { ByteBudget } from "./byte-budget.ts";
@@ -45,6 +50,8 @@ export class RemoteChannel {
   #loop: Promise<void> | undefined;
   #pauses_tag: string | undefined;
   #failing = false;
+  /** Central answered at once that there is nothing: it has no room for this box to wait. */
+  #sentAway = false;
 
   constructor(options: ChannelOptions) {
     this.#options = options;
@@ -67,7 +74,12 @@ export class RemoteChannel {
     let failures = 0;
     while (!this.#stop.signal.aborted) {
       failures = (await this.#poll()) ? 0 : failures + 1;
-      const backoff_ms = failures === 0 ? pace_ms : retry_ms * 2 ** Math.min(failures - 1, 5);
+      const backoff_ms =
+        failures === 0
+          ? this.#sentAway
+            ? remote_hold_ms
+            : pace_ms
+          : retry_ms * 2 ** Math.min(failures - 1, 5);
       // Its own answers leave enough for the next question: only a central that sends much makes the box wait for long.
       const wait_ms = Math.min(backoff_ms, poll_ms_max) * (0.75 + random() / 4);
       await pause(Math.max(wait_ms, this.#budget.wait_ms), clock, this.#stop.signal);
@@ -76,7 +88,8 @@ export class RemoteChannel {
 
   /** One question to central; answers whether it was answered. */
   async #poll(): Promise<boolean> {
-    const { connect, log } = this.#options;
+    const { connect, log, clock } = this.#options;
+    const asked_ms = clock.now().monotonic_ms;
     this.#budget.spend(poll_bytes);
     try {
       const central = connect(this.#stop.signal);
@@ -87,6 +100,8 @@ export class RemoteChannel {
         answer: decodingBounds.remoteOrders,
       });
       this.#budget.spend(answer.body.length);
+      const took_ms = clock.now().monotonic_ms - asked_ms;
+      this.#sentAway = answer.status === 204 && took_ms < remote_hold_ms / 4;
       if (answer.status !== 204) await this.#take(central.read(answer, RemoteOrders));
       if (this.#failing) log.info("central can be asked again whether it wants something");
       this.#failing = false;
