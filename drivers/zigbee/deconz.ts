@@ -90,17 +90,20 @@ export class DeconzGuard {
   }
 }
 
-/** A port that closes while it is written to tells that by its end too. */
+/** A port that closes while it is written to tells that by its end too. A socket whose other end has gone gets another `write` by itself. */
 function failQuietly(port: unknown): void {
-  const writable = port as Pick<Writable, "write">;
-  const write = writable.write.bind(writable) as (
-    bytes: Uint8Array,
-    done: (fault?: unknown) => void,
-  ) => boolean;
-  writable.write = (bytes: Uint8Array, done?: unknown) =>
-    write(bytes, (fault) => {
-      if (!fault && typeof done === "function") done();
-    });
+  const writable = port as Writable;
+  let write = writable.write;
+  Object.defineProperty(writable, "write", {
+    configurable: true,
+    get: () => (bytes: Uint8Array, done?: unknown) =>
+      write.call(writable, bytes, undefined as never, (fault) => {
+        if (!fault && typeof done === "function") done();
+      }),
+    set: (other: Writable["write"]) => {
+      write = other;
+    },
+  });
 }
 
 const messageWaits = 0x08;

@@ -71,6 +71,7 @@ export const changingGateway = [
 export const changingCentral = [
   "POST /sync/v1/batches",
   "POST /sync/v1/report",
+  "POST /sync/v1/remote",
   "POST /sync/v1/verify",
   "PUT /sync/v1/backups",
   "PUT /sync/v1/days",

@@ -34,7 +34,7 @@ test("of one home, gateway, central on SQLite and central on PostgreSQL answer r
     await gateway.store.append(anyReadings(random, 400, { device: itemOf, until_ms: now_ms + 2_000 }));
     await send(gateway, stores, random);
   }
-  await using served = await serveAll(all);
+  await using served = await serveAll(all, 12);
   const trials = new Trials({ seed: 7, known: knownOf({ tokens: texts }) });
   expect(await differing(trials, nightly ? 1_500 : 400, served.apis)).toEqual([]);
   const paths = items.flatMap(({ itemname, typename }) => pathsOf(typename, encodeURIComponent(itemname)));
@@ -146,8 +146,11 @@ async function walk(api: Api, path: string, token: string): Promise<string[]> {
   return records;
 }
 
-async function serveAll(stores: readonly Store[]): Promise<{ apis: Api[] } & AsyncDisposable> {
-  const apis = await Promise.all(stores.map((store) => serveApi(store, now_ms, 10_000)));
+/** @param home of the first of them, where that is a gateway */
+async function serveAll(stores: readonly Store[], home?: number): Promise<{ apis: Api[] } & AsyncDisposable> {
+  const apis = await Promise.all(
+    stores.map((store, place) => serveApi(store, now_ms, 10_000, place === 0 ? home : undefined)),
+  );
   return {
     apis,
     async [Symbol.asyncDispose]() {

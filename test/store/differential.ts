@@ -132,9 +132,11 @@ const texts = [
 ];
 
 /** The interface over a store, at a time, with tokens that are the same everywhere. */
-export function serveApi(store: Store, now_ms: number, attempts_max: number): Promise<Api> {
+/** @param home of a gateway, whose configuration names it */
+export function serveApi(store: Store, now_ms: number, attempts_max: number, home?: number): Promise<Api> {
   return startApi({
     store,
+    ...(home !== undefined && { settingOf: async () => ({ id: home, timezone: "UTC", walking: [] }) }),
     clock: new SettableClock(now_ms),
     log: keptLog().log,
     listen: { hostname: "127.0.0.1", port: 0 },

@@ -69,6 +69,8 @@ function derivedEndpoint(name: DerivedName): Endpoint {
     handle: async (call) => {
       const { store, path, query, now_ms } = call;
       const setting = await requireHome(call);
+      // Another home is only known by its record there: the store of a gateway takes all items for those of its own.
+      if (setting?.id !== undefined && setting.id !== path.id) return { body: [] };
       const zone = await zoneOf(store, path.id, setting);
       const asked = { store, home: path.id, zone, walking: setting?.walking ?? [], now_ms };
       const until_ms = Math.min(

@@ -42,6 +42,14 @@ const requests: readonly {
   { route: "GET /backups", who: "home", answers: 200 },
   { route: "GET /history", query: "from=0", who: "home", answers: 200 },
   { route: "GET /fleet", who: "admin", answers: 200 },
+  {
+    route: "POST /remote",
+    sent: json({ number: 1, outcome: "done", words: "done" }),
+    who: "home",
+    answers: 204,
+  },
+  // Who knows pauses that are none is told so at once.
+  { route: "GET /remote", query: "pauses_tag=other", who: "home", answers: 200 },
 ];
 
 let receiving: Receiving;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { Socket } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer, Socket } from "node:net";
 import type { Controller } from "zigbee-herdsman";
 import { openPty } from "../../../drivers/wire/pty.ts";
 import type { Adapter } from "../../../drivers/zigbee/arrivals.ts";
@@ -56,5 +57,25 @@ test("a write into a port that has closed ends nothing, although deCONZ's adapte
   socket.write(new Uint8Array(1), (fault) => thrown.push(fault));
   expect(await ended.promise).toBeInstanceOf(Error);
   expect(thrown).toEqual([]);
+  guard.release();
+});
+
+test("nor does a write into a port whose other end has gone", async () => {
+  const guard = await DeconzGuard.make();
+  const driver = { reconfigureNetwork: () => {}, onPortClose: () => {}, once: () => {} };
+  guard.watch({ driver } as unknown as Adapter);
+  const server = createServer((other) => other.end()).listen(0);
+  await once(server, "listening");
+  const socket = new Socket();
+  Object.assign(driver, { socketPort: socket });
+  socket.on("error", () => {});
+  socket.connect((server.address() as AddressInfo).port);
+  socket.resume();
+  await once(socket, "end");
+  const thrown: unknown[] = [];
+  socket.write(new Uint8Array(1), (fault) => thrown.push(fault));
+  await once(socket, "close");
+  expect(thrown).toEqual([]);
+  server.close();
   guard.release();
 });
