@@ -97,13 +97,13 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     expect(await said()).toBe("Thursday 12 November, 00:00: the device was silent");
     for (const _ of [1, 2]) await page.keyboard.press("ArrowDown");
     await page.keyboard.press("+");
-    expect(page.url()).toContain("hours=0-12");
+    await page.waitForURL(/hours=0-12/);
     await page.keyboard.press("Shift+ArrowRight");
-    expect(page.url()).toContain("hours=4-16");
+    await page.waitForURL(/hours=4-16/);
     await page.keyboard.press("End");
     expect(await said()).toBe("Tuesday 10 November, 15:59: Lintel was not listening");
     await page.keyboard.press("0");
-    expect(page.url()).not.toContain("hours=");
+    await page.waitForURL((url) => !url.searchParams.has("hours"));
     await page.keyboard.press("Enter");
     await page.waitForURL(/day=2026-11-10/);
     expect(await page.locator("section[aria-labelledby=day] li").count()).toBe(4);
@@ -142,7 +142,7 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     /** Waits until the page is about days, and has them in each of its places. */
     const isAbout = async (from: string, until: string, words: string) => {
       await page.locator(".span > p", { hasText: words }).waitFor();
-      expect(new URL(page.url()).searchParams.get("from")).toBe(from);
+      await page.waitForURL((url) => url.searchParams.get("from") === from);
       const [from_ms, to_ms] = [from, until].map((date) => startOfDate_ms(zone, date));
       await page.locator(`.curve[data-view="${from_ms} ${to_ms}"]`).first().waitFor();
       const file = await page.getByRole("link", { name: "as CSV" }).getAttribute("href");
