@@ -78,6 +78,15 @@ export function parseIfWhole(text: string | undefined): unknown {
   }
 }
 
+/** The value of a JSON file; undefined where there is none, or none that can be read: for what is then begun anew. */
+export function jsonIfReadable(path: string): unknown {
+  try {
+    return parseIfWhole(readIfThere(path));
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Reads a file in a directory that another user may write in, as the commands of root do in the data directory. There a name may lead to anything: what
  * is a link, a pipe, a device or a socket, has a second name elsewhere, or is larger than it can be, is refused before a byte of it is read, and

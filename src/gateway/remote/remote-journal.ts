@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
+import { jsonIfReadable, writeDurably } from "../../base/disk/safe-files.ts";
 import { remoteOutcomes } from "../../domain/remote-request.ts";
 
 /** A request of the study to this box, and how that ended. Without an outcome it is being worked on, or the box was cut off meanwhile. */
@@ -84,13 +84,8 @@ export function remoteEntriesIn(directory: string): readonly RemoteEntry[] {
  * A damaged journal is begun anew: what was sent before could then be sent again for as long as it is valid, a day at most.
  */
 function keptIn(path: string): Static<typeof Kept> {
-  const nothing = { last: {}, admitted: [], refused: [] };
-  try {
-    const kept: unknown = JSON.parse(readIfThere(path) ?? "null");
-    return Value.Check(Kept, kept) ? kept : nothing;
-  } catch {
-    return nothing;
-  }
+  const kept = jsonIfReadable(path);
+  return Value.Check(Kept, kept) ? kept : { last: {}, admitted: [], refused: [] };
 }
 
 function put(entries: RemoteEntry[], entry: RemoteEntry, most: number): void {

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
+import { jsonIfReadable, writeDurably } from "../../base/disk/safe-files.ts";
 import type { Log } from "../../base/log.ts";
 import type { CentralCertificateReport } from "../../transfer/protocol.ts";
 
@@ -89,12 +89,8 @@ export class CentralCertificates {
 
 /** Undefined where none is kept, or nothing that can be read: then the configuration's holds. */
 function keptIn(path: string): Static<typeof Kept> | undefined {
-  try {
-    const kept: unknown = JSON.parse(readIfThere(path) ?? "null");
-    return Value.Check(Kept, kept) && parsed(kept.in_use) !== undefined ? kept : undefined;
-  } catch {
-    return undefined;
-  }
+  const kept = jsonIfReadable(path);
+  return Value.Check(Kept, kept) && parsed(kept.in_use) !== undefined ? kept : undefined;
 }
 
 function parsed(text: string): X509Certificate | undefined {
