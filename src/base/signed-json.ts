@@ -1,5 +1,6 @@
-import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { type KeyObject, sign, verify } from "node:crypto";
 import { type TSchema, Type } from "@sinclair/typebox";
+import { publicKeyIn, publicKeyText } from "./ed25519.ts";
 
 /** A value, with the Ed25519 signature (RFC 8032) of it as JSON without spaces, its keys in the order in which they stand. Key and signature are base64. */
 export interface SignedJson<Value> {
@@ -19,10 +20,9 @@ export function signedSchema<Schema extends TSchema>(signed: Schema) {
 
 /** @param key a private key of Ed25519 */
 export function signedJson<Value>(value: Value, key: KeyObject): SignedJson<Value> {
-  const { x = "" } = createPublicKey(key).export({ format: "jwk" });
   return {
     signed: value,
-    key: Uint8Array.fromBase64(x, { alphabet: "base64url" }).toBase64(),
+    key: Uint8Array.fromBase64(publicKeyText(key), { alphabet: "base64url" }).toBase64(),
     signature: new Uint8Array(sign(null, bytesOf(value), key)).toBase64(),
   };
 }
@@ -30,11 +30,11 @@ export function signedJson<Value>(value: Value, key: KeyObject): SignedJson<Valu
 /** Whether a value is as it was when the owner of its key signed it. Whose key it is has to be known from elsewhere. */
 export function isAsSigned({ signed, key, signature }: SignedJson<unknown>): boolean {
   try {
-    const x = Uint8Array.fromBase64(key).toBase64({ alphabet: "base64url", omitPadding: true });
-    const known = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });
-    return verify(null, bytesOf(signed), known, Uint8Array.fromBase64(signature));
+    const text = Uint8Array.fromBase64(key).toBase64({ alphabet: "base64url", omitPadding: true });
+    const known = publicKeyIn(text);
+    return known !== undefined && verify(null, bytesOf(signed), known, Uint8Array.fromBase64(signature));
   } catch {
-    // No key, or no base64.
+    // No base64.
     return false;
   }
 }

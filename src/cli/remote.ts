@@ -1,14 +1,15 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { type Command, InvalidArgumentError } from "commander";
+import { privateKeyIn, publicKeyText } from "../base/ed25519.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { decodeJson, readAtMost } from "../base/json-decoder.ts";
 import { nearest, plainLine } from "../base/text.ts";
 import {
-  publicKeyText,
+  argumentFault,
   remote_valid_ms_max,
   remoteRequestNames,
   remoteRequests,
@@ -126,9 +127,10 @@ function signOne(
       near === undefined ? `there are ${remoteRequestNames.join(", ")}` : `did you mean ${near}?`,
     );
   }
-  if (row.argument === undefined ? argument !== undefined : !row.argument.form.test(argument ?? ""))
+  const fault = argumentFault(row, argument);
+  if (fault !== undefined)
     throw new OperatorError(
-      `${request} takes ${row.argument === undefined ? "no argument" : row.argument.expected}`,
+      `${request} ${fault}`,
       `lintel remote sign ${home} ${usageOf(request)} --key FILE`,
     );
   const now_ms = clock.now().unix_ms;
@@ -152,9 +154,7 @@ function usageOf(name: string): string {
 
 function keyIn(file: string): KeyObject {
   try {
-    const key = createPrivateKey(readFileSync(file));
-    if (key.asymmetricKeyType === "ed25519") return key;
-    throw new Error("it is another kind of key");
+    return privateKeyIn(readFileSync(file, "utf8"));
   } catch (thrown) {
     throw new OperatorError(
       `${file} holds no key of Ed25519 (${messageOf(thrown)})`,

@@ -1,5 +1,6 @@
-import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { type KeyObject, sign, verify } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
+import { publicKeyIn } from "../base/ed25519.ts";
 import { day_ms } from "../base/time.ts";
 
 /** A thing that the study may ask a box for from afar, and all that it may say with it. */
@@ -83,6 +84,12 @@ export function remoteRow(name: string): RemoteRow | undefined {
   return Object.hasOwn(remoteRequests, name) ? remoteRequests[name as RemoteRequestName] : undefined;
 }
 
+/** Fault of the argument of a request, in words that follow its name; undefined where it has none. */
+export function argumentFault(row: RemoteRow, argument: string | undefined): string | undefined {
+  if (row.argument === undefined) return argument === undefined ? undefined : "takes no argument";
+  return row.argument.form.test(argument ?? "") ? undefined : `takes ${row.argument.expected}`;
+}
+
 /** A request as it is signed. `number` is above that of every request before it by the same key; the time of the signature, unix milliseconds, is. */
 export const SignedRequest = Type.Object(
   {
@@ -116,25 +123,9 @@ export function signRequest(request: Omit<SignedRequest, "signature">, key: KeyO
   return { ...request, signature: sign(null, signedBytes(request), key).toString("base64") };
 }
 
-/** Whether a request was signed by the key of a text such as `publicKeyText` makes. */
+/** Whether a request was signed by a key of `[remote] keys`, as `publicKeyText` makes them. */
 export function isSignedBy(request: SignedRequest, key: string): boolean {
   const public_key = publicKeyIn(key);
   const signature = Buffer.from(request.signature, "base64");
   return public_key !== undefined && verify(null, signedBytes(request), public_key, signature);
-}
-
-/** The public half of a key, as `[remote] keys` has it: 43 characters of base64url. */
-export function publicKeyText(key: KeyObject): string {
-  const { x } = createPublicKey(key as never).export({ format: "jwk" });
-  return String(x);
-}
-
-/** Undefined where a text is no public key of Ed25519. */
-export function publicKeyIn(text: string): KeyObject | undefined {
-  if (!/^[\w-]{43}$/.test(text)) return undefined;
-  try {
-    return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: text }, format: "jwk" });
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { join } from "node:path";
 import { readPlainFile, writeDurably } from "../base/disk/safe-files.ts";
+import { privateKeyIn } from "../base/ed25519.ts";
 import { messageOf, OperatorError } from "../base/errors.ts";
 
 /** The name of the key's file in a data directory. No backup has it: a box that takes the place of another signs with its own. */
@@ -16,9 +17,7 @@ export function boxKey(directory: string): KeyObject {
     return privateKey;
   }
   try {
-    const key = createPrivateKey(kept);
-    if (key.asymmetricKeyType !== "ed25519") throw new Error("it is no key of Ed25519");
-    return key;
+    return privateKeyIn(kept);
   } catch (thrown) {
     throw new OperatorError(
       `${path} is damaged (${messageOf(thrown)})`,

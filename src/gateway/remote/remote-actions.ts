@@ -91,8 +91,7 @@ export function remoteActions(parts: ActionParts): RemoteActions {
       return { words: "uploaded", answer: answer.trim() };
     },
     update: async () => {
-      if (config.update === undefined)
-        throw new OperatorError("this box has no [update]", "add it on the box");
+      requireUpdates(config);
       writeDurably(join(config.data, updateWanted), "");
       return { words: "it looks for a newer release within half an hour" };
     },
@@ -101,9 +100,7 @@ export function remoteActions(parts: ActionParts): RemoteActions {
       return { words: "its lamp blinks, if it has one" };
     },
     "set-ring": async (ring) => {
-      if (config.update === undefined)
-        throw new OperatorError("this box has no [update]", "add it on the box");
-      keepRing(config.data, { configured: config.update.ring, ring: Number(ring) });
+      keepRing(config.data, { configured: requireUpdates(config).ring, ring: Number(ring) });
       return { words: `it takes releases of ring ${ring} from its next update on` };
     },
     "take-certificate": async (fingerprint) => {
@@ -114,4 +111,9 @@ export function remoteActions(parts: ActionParts): RemoteActions {
       return { words: "it takes that certificate as the next one, once it uploads" };
     },
   };
+}
+
+function requireUpdates({ update }: Config) {
+  if (update === undefined) throw new OperatorError("this box has no [update]", "add it on the box");
+  return update;
 }

@@ -1,6 +1,7 @@
 import { type Clock, clockQuality } from "../../base/clock.ts";
 import type { RemoteSettings } from "../../config/gateway-config.ts";
 import {
+  argumentFault,
   isSignedBy,
   type RemoteRequestName,
   remote_valid_ms_max,
@@ -49,10 +50,8 @@ export function judgeRequest(
   const row = remoteRow(signed.request);
   if (row === undefined) return { refused: "there is no such request" };
   const { argument } = signed;
-  if (row.argument === undefined ? argument !== undefined : !row.argument.form.test(argument ?? ""))
-    return {
-      refused: row.argument === undefined ? "it takes no argument" : `it takes ${row.argument.expected}`,
-    };
+  const fault = argumentFault(row, argument);
+  if (fault !== undefined) return { refused: `it ${fault}` };
   const request = signed.request as RemoteRequestName;
   if (!settings.allow.includes(request)) return { refused: "[remote] allow does not have it" };
   return { request, argument: argument ?? "", key };

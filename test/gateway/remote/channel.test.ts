@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { clockQuality } from "../../../src/base/clock.ts";
+import { publicKeyText } from "../../../src/base/ed25519.ts";
 import {
-  publicKeyText,
   type RemoteRequestName,
   remoteRequestNames,
   type SignedRequest,
