@@ -14,7 +14,7 @@ import {
   withScan,
 } from "../domain/mesh.ts";
 import { meshFile } from "../domain/mesh-file.ts";
-import type { Pause } from "../store/pause.ts";
+import { isUnderWay, type Pause } from "../store/pause.ts";
 import type { ItemState, Store } from "../store/store.ts";
 import type { AttachedDriver } from "./attached-drivers.ts";
 
@@ -69,9 +69,7 @@ export class MeshScanning {
   async #scan(): Promise<MeshScan> {
     const { directory, clock, store } = this.#options;
     const now_ms = clock.now().unix_ms;
-    const pauses = (await store.pauses()).filter(
-      ({ from_ms, before_ms }) => from_ms <= now_ms && now_ms < before_ms,
-    );
+    const pauses = (await store.pauses()).filter((pause) => isUnderWay(pause, now_ms));
     if (pauses.some(stopsScans))
       throw new OperatorError(
         "the home has asked for a pause, and nothing of it is asked or kept meanwhile",

@@ -78,9 +78,12 @@ export interface KeptReadings extends Omit<ItemReadings, "itemname"> {
 }
 
 /** A device as a span names it. */
-type Named = Pick<BatchDevice, "kind" | "address" | "itemid">;
+export type Named = Pick<BatchDevice, "kind" | "address" | "itemid">;
 /** The fields of a span that say whether it holds a reading. */
 export type SpanOfDevice = Pick<ErasedSpan, "kind" | "address" | "itemid" | "from_ms" | "before_ms">;
+
+/** The fields of a span of every device that say so. */
+export const everyDevice = { kind: null, address: null, itemid: null } as const;
 
 export function isOfDevice(
   { kind, address, itemid }: Omit<SpanOfDevice, "from_ms" | "before_ms">,

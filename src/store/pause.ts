@@ -69,18 +69,13 @@ export function pausesNotOver(pauses: readonly Pause[], home: number, now_ms: nu
     .sort((one, other) => other.before_ms - one.before_ms);
 }
 
-/** Pauses of all devices of a home that were not asked for and are not over, with the one that begins first last. */
-export function pausesForGood(pauses: readonly Pause[], now_ms: number): Pause[] {
-  return pauses
-    .filter(({ kind, why, before_ms }) => kind === undefined && why !== undefined && now_ms < before_ms)
-    .sort((one, other) => other.from_ms - one.from_ms);
+export function isUnderWay({ from_ms, before_ms }: PausedSpan, now_ms: number): boolean {
+  return from_ms <= now_ms && now_ms < before_ms;
 }
 
 /** Whether a pause of all devices of a home is under way. */
 export function isPaused(pauses: readonly PausedSpan[], now_ms: number): boolean {
-  return pauses.some(
-    ({ kind, from_ms, before_ms }) => kind === undefined && from_ms <= now_ms && now_ms < before_ms,
-  );
+  return pauses.some((pause) => pause.kind === undefined && isUnderWay(pause, now_ms));
 }
 
 /** Stands for the `place` of an erased span where times of which nothing is kept are one list. */

@@ -6,7 +6,7 @@ import { itemStatus } from "../../domain/records/item.ts";
 import type { StoredRecord } from "../../domain/records/record-table.ts";
 import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/central/central-store.ts";
 import type { Erasure } from "../../store/erasure.ts";
-import { type Pause, pausesForGood } from "../../store/pause.ts";
+import type { Pause } from "../../store/pause.ts";
 import type { ItemState, Token } from "../../store/store.ts";
 import type { GatewayReport } from "../../transfer/protocol.ts";
 import { needsOf } from "./needs-of-home.ts";
@@ -53,10 +53,12 @@ export async function fleetOf(
   return [...heard, ...missing].sort((one, other) => one.homeid - other.homeid);
 }
 
-/** The time from which on nothing is recorded any more of homes whose consent or enrollments end. */
+/** The time from which on nothing is recorded any more of homes whose consent or enrollments end: of several the first. */
 function endsOf(pauses: readonly Pause[], now_ms: number): ReadonlyMap<number, number> {
-  const ending = pausesForGood(pauses, now_ms).map(({ home, from_ms }) => [home, from_ms] as const);
-  return new Map(ending);
+  const ending = pauses
+    .filter(({ kind, why, before_ms }) => kind === undefined && why !== undefined && now_ms < before_ms)
+    .sort((one, other) => other.from_ms - one.from_ms);
+  return new Map(ending.map(({ home, from_ms }) => [home, from_ms]));
 }
 
 /** Homes that have a token to upload with, or those of these homes, each with when it first got one, unix milliseconds. */

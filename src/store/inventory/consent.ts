@@ -21,17 +21,14 @@ export function* withdraw(homes: Homes, asked: Withdrawal): Work<readonly PauseR
   let wanted: readonly Span[];
   if ("home" in asked) wanted = [{ home: homes.one ? 0 : asked.home, from_ms, before_ms }];
   else {
-    const enrolled = (yield* enrolledByHome(homes)).filter(([, of]) =>
-      of.some(({ subjectid }) => subjectid === asked.subject),
-    );
+    const own = (yield* enrolledByHome(homes)).flatMap(([home, of]) => {
+      const theirs = of.filter(({ subjectid }) => subjectid === asked.subject);
+      return theirs.length === 0 ? [] : [{ home, times: timesOf(theirs) }];
+    });
     const held = yield* devicesOf(homes, asked.subject);
-    if (enrolled.length === 0 && held.length === 0) return undefined;
-    const lives = enrolled.filter(([, of]) =>
-      timesOf(of.filter(({ subjectid }) => subjectid === asked.subject)).some(
-        (time) => time.before_ms > at_ms,
-      ),
-    );
-    const whole = asked.devices ? [] : lives.map(([home]) => ({ home, from_ms, before_ms }));
+    if (own.length === 0 && held.length === 0) return undefined;
+    const lives = own.filter(({ times }) => times.some((time) => time.before_ms > at_ms));
+    const whole = asked.devices ? [] : lives.map(({ home }) => ({ home, from_ms, before_ms }));
     wanted = [
       ...whole,
       ...held

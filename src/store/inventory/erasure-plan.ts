@@ -5,6 +5,7 @@ import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../datab
 import {
   type ErasurePlan,
   type ErasureTarget,
+  everyDevice,
   type ItemReadings,
   isOfDevice,
   type KeptReadings,
@@ -131,8 +132,6 @@ interface ErasureSpans {
   readonly spans: readonly NewSpan[];
   readonly kept: readonly Kept[];
 }
-
-export const everyDevice = { kind: null, address: null, itemid: null } as const;
 
 function* homeSpans(homes: Homes, home: number, now_ms: number): Work<ErasureSpans | undefined> {
   if (!(yield* isKnownHome(homes, home))) return undefined;

@@ -1,8 +1,7 @@
 import { arrays, change, objects, rowsOf, type Work, withoutNulls } from "../database.ts";
-import type { Erasure } from "../erasure.ts";
+import { type Erasure, everyDevice } from "../erasure.ts";
 import { type Pause, type PausedSpan, type PauseReason, type PauseRequest, pausePlace } from "../pause.ts";
 import { erasedIn, holdHomes, removeSpan } from "./erasing.ts";
-import { everyDevice } from "./erasure-plan.ts";
 import type { Homes } from "./homes.ts";
 import { normalAddress } from "./item-names.ts";
 

@@ -3,8 +3,7 @@ import type { GapReason } from "../../domain/reading.ts";
 import type { Item } from "../../domain/records/item.ts";
 import type { HomeDeviceCoverage } from "../central/central-store.ts";
 import { objects, reach, rowsOf, rowsOfAll, type Work, withoutNulls } from "../database.ts";
-import { isOfDevice } from "../erasure.ts";
-import { everyDevice } from "../inventory/erasure-plan.ts";
+import { everyDevice, isOfDevice, type Named } from "../erasure.ts";
 import { pausesIn } from "../inventory/pausing.ts";
 import { always } from "../inventory/placements.ts";
 import type { Pause } from "../pause.ts";
@@ -27,7 +26,7 @@ export function* coverage(request: CoverageRequest): Work<CoverageInterval[]> {
   if (seen[0] === undefined) return [];
   const facts: CoverageFacts["stays"][number][] = [];
   for (const stay of seen) facts.push({ ...stayOf(stay), ...(yield* interruptionsOf(stay)) });
-  return coverageOf({ ...kindOf(seen[0]), stays: facts }, request);
+  return coverageOf({ ...deviceOf(seen[0]), stays: facts }, request);
 }
 
 /** See `CentralStore.coverageIn`. To be read in one snapshot. */
@@ -66,16 +65,17 @@ export function* coverageIn(homes: readonly number[], during: StartStop): Work<H
   const silencesOf = Map.groupBy(silences, ({ stream }) => stream);
   const gapsOf = Map.groupBy(gaps, ({ stream }) => stream);
   return stays.flatMap((stay) => {
+    const device = deviceOf(stay);
     const facts = {
       ...stayOf(stay),
       silences: silencesOf.get(stay.stream) ?? [],
       driverOutages: outagesOf(stay.home, stay.listener),
       gatewayOutages: outagesOf(stay.home, "gateway"),
       gaps: (gapsOf.get(stay.stream) ?? []).map(withoutNulls),
-      pauses: pausesOf(stay.home, deviceOf(stay)),
+      pauses: pausesOf(stay.home, device),
     };
     const all = { before_ms: during.stop_ms, skip: 0, limit: Number.MAX_SAFE_INTEGER };
-    const known = coverageOf({ ...kindOf(stay), stays: [facts] }, all).filter(
+    const known = coverageOf({ ...device, stays: [facts] }, all).filter(
       ({ stop_ms }) => stop_ms > during.start_ms,
     );
     const [newest, oldest] = [known[0], known.at(-1)];
@@ -202,29 +202,18 @@ interface GapRow extends StartStop {
   readonly lost: number | null;
 }
 
-function stayOf({
-  from_ms,
-  before_ms,
-  first_ms,
-  heard_ms,
-  last_ms,
-}: Pick<StayRow, "from_ms" | "before_ms" | "first_ms" | "heard_ms" | "last_ms">) {
+function stayOf({ from_ms, before_ms, first_ms, heard_ms, last_ms }: Omit<StayRow, "stream" | "record">) {
   return { from_ms, before_ms, first_ms, heard_ms, listened_ms: last_ms ?? undefined };
 }
 
-function kindOf({ record }: StayRow): Pick<CoverageFacts, "kind" | "subtype"> {
-  const { typename, subtypename } = JSON.parse(record) as Item;
-  return { kind: typename as Kind, subtype: subtypename };
-}
-
 function deviceOf({ record, address }: StayRow) {
-  const { typename, itemid } = JSON.parse(record) as Item;
-  return { kind: typename as Kind, itemid, address };
+  const { typename, subtypename, itemid } = JSON.parse(record) as Item;
+  return { kind: typename as Kind, subtype: subtypename, itemid, address };
 }
 
 function pausesByHome(pauses: readonly Pause[]) {
   const by = Map.groupBy(pauses, ({ home }) => home);
-  return (home: number, device: ReturnType<typeof deviceOf>): readonly PausedTime[] =>
+  return (home: number, device: Named): readonly PausedTime[] =>
     (by.get(home) ?? [])
       .filter((pause) => isOfDevice({ ...everyDevice, ...pause }, device))
       .map(({ from_ms, before_ms, why }) => ({ start_ms: from_ms, stop_ms: before_ms, why }));
