@@ -1,8 +1,9 @@
 import { type Clock, repeat } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { day_ms } from "../base/time.ts";
 import { isPaused, type Pause } from "../store/pause.ts";
-import { beginPause, endPauses } from "../store/pause-requests.ts";
+import { beginPause, endPauses, isTimeKnown } from "../store/pause-requests.ts";
 import type { Store } from "../store/store.ts";
 
 interface HouseholdPauseOptions {
@@ -47,12 +48,8 @@ export class HouseholdPause {
   /** @param by who asks for it, for the log */
   pause(by: string, for_ms: number): Promise<void> {
     return this.#change(`${by} pauses the recording`, async ({ store, clock }) => {
-      const isKnown = await beginPause(store, clock, { home: 0, for_ms }).then(
-        () => true,
-        () => false,
-      );
-      // Nobody knows when such a one would end: it lasts until somebody resumes.
-      if (!isKnown) await beginPause(store, clock, { home: 0 });
+      // Where nobody knows the time, nobody knows when it would end: it lasts until somebody resumes.
+      await beginPause(store, clock, { home: 0, for_ms: isTimeKnown(clock) ? for_ms : undefined });
     });
   }
 
@@ -91,4 +88,4 @@ export class HouseholdPause {
 
 const look_ms = 1_000;
 /** A pause that somebody forgets ends on the next day. */
-const button_ms = 24 * 3_600_000;
+const button_ms = day_ms;

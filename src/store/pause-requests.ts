@@ -66,15 +66,20 @@ export async function endPauses(
 
 /** The beginning of a pause that begins now: while nobody knows the time, since a device was last heard at a known one, unix milliseconds. */
 export async function beginning_ms(store: Pick<Store, "overview">, clock: Clock): Promise<number> {
-  const { unix_ms, quality } = clock.now();
-  if (quality === clockQuality.synchronised) return unix_ms;
+  const { unix_ms } = clock.now();
+  if (isTimeKnown(clock)) return unix_ms;
   const { items } = await store.overview();
   return Math.min(unix_ms, Math.max(0, ...items.map(({ heard_ms }) => heard_ms ?? 0)));
 }
 
+/** Whether a pause may have an end. */
+export function isTimeKnown(clock: Clock): boolean {
+  return clock.now().quality === clockQuality.synchronised;
+}
+
 /** @throws OperatorError where nobody knows the time: then nobody knows when a pause ends */
 function requireKnown(clock: Clock): void {
-  if (clock.now().quality === clockQuality.synchronised) return;
+  if (isTimeKnown(clock)) return;
   const { what = "The time is not known yet.", remedy } = clock.doubt?.() ?? {};
   throw new OperatorError(
     `${what.replace(/\.$/, "")}, so that nobody knows when the pause would end`,

@@ -16,7 +16,7 @@ import { Live } from "./live-pages.ts";
 import { pauseLengths_ms } from "./paused.ts";
 import { endedCookies, isOwnForm, sessionCookie, tokenIn } from "./session-cookie.ts";
 import { type SignIn, type SignInFault, signInFaults } from "./sign-in/sign-in-faults.ts";
-import { type Asked, type Household, pathsOf, type Site } from "./site.ts";
+import { type Asked, askerName, type Household, pathsOf, type Site } from "./site.ts";
 
 /**
  * The pages for people, at `/` of either role. The first request loads their modules, so a gateway whose pages nobody opens does not have them in
@@ -34,8 +34,9 @@ export function dashboardApp(site: Site) {
     .use(sessionRoutes)
     .use(fileRoutes(signedIn))
     .use(pageRoutes(site, signedIn));
-  if (site.household !== undefined) app.use(pauseRoute(site.household, askedBy));
-  return site.walk === undefined ? app : app.use(setupVisitRoutes(askedBy));
+  if (site.household !== undefined)
+    app.use(formRoutes(askedBy, { "/recorded/pause": pauseForm(site.household) }));
+  return site.walk === undefined ? app : app.use(formRoutes(askedBy, setupVisitForms()));
 }
 
 /** Loads all that the first page of a server takes, so that its reader does not wait for it. */
@@ -166,45 +167,44 @@ function changesOf({ store, walk }: Site): number | undefined {
   return changes === undefined ? undefined : changes + (walk?.changes ?? 0);
 }
 
-/** Forms of the set-up visit. Whether a page of this server sent a form is found out before who is signed in. */
-function setupVisitRoutes(askedBy: AskedBy) {
+/** Does what a form asks for; answers where to go on. */
+type TakeForm = (asked: Asked, form: URLSearchParams) => Promise<string>;
+
+/** Forms by their paths. Whether a page of this server sent a form is found out before who is signed in. */
+function formRoutes(askedBy: AskedBy, forms: Readonly<Record<string, TakeForm>>) {
   const app = new Elysia().use(access);
-  const forms = {
-    joining: "joiningForm",
-    name: "nameForm",
-    line: "lineForm",
-    conflict: "conflictForm",
-    replace: "replaceForm",
-  } as const;
-  for (const [path, form] of Object.entries(forms))
+  for (const [path, take] of Object.entries(forms))
     app.post(
-      `/walk/${path}`,
+      path,
       async ({ authorization, budget, clock, params, request, server }) => {
-        const fields = await ownForm(request, clock);
-        const taken = (await import("./setup-visit/setup-visit-forms.ts"))[form];
+        const form = await ownForm(request, clock);
         const asked = await askedBy({ authorization, budget, clock, params, request, server });
-        return seeOther(await taken(asked, fields));
+        return seeOther(await take(asked, form));
       },
       { parse: "none" },
     );
   return app;
 }
 
+function setupVisitForms(): Readonly<Record<string, TakeForm>> {
+  const forms = () => import("./setup-visit/setup-visit-forms.ts");
+  return {
+    "/walk/joining": async (asked, form) => (await forms()).joiningForm(asked, form),
+    "/walk/name": async (asked, form) => (await forms()).nameForm(asked, form),
+    "/walk/line": async (asked, form) => (await forms()).lineForm(asked, form),
+    "/walk/conflict": async (asked, form) => (await forms()).conflictForm(asked, form),
+    "/walk/replace": async (asked, form) => (await forms()).replaceForm(asked, form),
+  };
+}
+
 /** The form by which the people of a home pause the recording. */
-function pauseRoute(household: Household, askedBy: AskedBy) {
-  return new Elysia().use(access).post(
-    "/recorded/pause",
-    async ({ authorization, budget, clock, params, request, server }) => {
-      const form = await ownForm(request, clock);
-      const { token } = await askedBy({ authorization, budget, clock, params, request, server });
-      const by = `${token.name.slice(0, 100)} (token ${token.id})`;
-      const for_ms = pauseLengths_ms.get(form.get("for") ?? "");
-      if (form.get("do") === "resume") await household.resume(by);
-      else if (for_ms !== undefined) await household.pause(by, for_ms);
-      return seeOther("/recorded");
-    },
-    { parse: "none" },
-  );
+function pauseForm(household: Household): TakeForm {
+  return async (asked, form) => {
+    const for_ms = pauseLengths_ms.get(form.get("for") ?? "");
+    if (form.get("do") === "resume") await household.resume(askerName(asked));
+    else if (for_ms !== undefined) await household.pause(askerName(asked), for_ms);
+    return "/recorded";
+  };
 }
 
 /** @throws HttpError 401 where the text is no token that holds, 429 where wrong ones came too often */

@@ -135,6 +135,11 @@ export interface Asked {
   readonly now_ms: number;
 }
 
+/** Whoever asks, as logs and records name him. */
+export function askerName({ token: { name, id } }: Asked): string {
+  return `${name.slice(0, 100)} (token ${id})`;
+}
+
 /**
  * Finds what a page shows. The data is plain JSON: it stands in the document beside the markup that its component makes of it, and comes again by itself
  * where the page is live.

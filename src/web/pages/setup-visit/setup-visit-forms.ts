@@ -1,5 +1,5 @@
 import type { Kind } from "../../../domain/kinds.ts";
-import type { Asked } from "../site.ts";
+import { type Asked, askerName } from "../site.ts";
 import { failed, walkOf } from "./setup-visit-data.ts";
 import { nameInRoom } from "./setup-visit-words.ts";
 
@@ -50,8 +50,6 @@ export async function conflictForm(asked: Asked, form: URLSearchParams): Promise
   const seen = { address: form.get("device") ?? "", first_ms: Number(form.get("seen")) };
   const answer = { accept: "accepted", refuse: "refused" } as const;
   const given = form.get("do");
-  const { name, id } = asked.token;
-  if (given === "accept" || given === "refuse")
-    await walk.settle(seen, answer[given], `${name.slice(0, 100)} (token ${id})`);
+  if (given === "accept" || given === "refuse") await walk.settle(seen, answer[given], askerName(asked));
   return form.get("from") === "home" ? "/" : "/walk";
 }
