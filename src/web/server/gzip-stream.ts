@@ -20,10 +20,10 @@ export class GzipStream {
 
   /** The bytes of the next part. */
   next(part: StreamPart): Uint8Array {
-    const head = this.#length === 0 ? header : [];
+    const isFirst = this.#length === 0;
     this.#sum = Bun.hash.crc32(part.bytes, this.#sum);
     this.#length += part.bytes.length;
-    return Uint8Array.from([...head, ...part.blocks]);
+    return isFirst ? Buffer.concat([header, part.blocks]) : part.blocks;
   }
 
   /** The bytes after the last part. */
@@ -38,6 +38,6 @@ export class GzipStream {
 }
 
 /** Deflate, no name, no time, of Unix. */
-const header = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+const header = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
 /** Empty, with fixed codes, and the last. */
 const lastBlock = [3, 0];
