@@ -86,6 +86,11 @@ export function localDate(zone: string, at_ms: number): string {
   return zoned(zone, at_ms).toPlainDate().toString();
 }
 
+/** The date so many days later, or earlier where they are less than 0. */
+export function daysAfter(date: string, days: number): string {
+  return Temporal.PlainDate.from(date).add({ days }).toString();
+}
+
 /** The first moment of a date there, unix milliseconds; undefined where there is no such date. */
 export function startOfDate_ms(zone: string, date: string): number | undefined {
   try {

@@ -1,4 +1,4 @@
-import type { TimeSpan } from "../../base/time.ts";
+import { isIn, type TimeSpan } from "../../base/time.ts";
 import { type DoorState, type Dose, type DoseFindings, type DoseStatus, dosesOf } from "./doses.ts";
 import {
   type DerivedRow,
@@ -33,6 +33,18 @@ export function boxFindings({ zone, days, now_ms }: HomeData, box: HomeItem): Do
   const [from_ms, to_ms] = [days[0]?.from_ms ?? now_ms, days.at(-1)?.to_ms ?? now_ms];
   const span: TimeSpan = { from_ms: Math.min(from_ms, states[0]?.stamp_ms ?? from_ms), to_ms };
   return dosesOf({ states, zone, span, unknown: unobservedIn(box, span, now_ms), now_ms });
+}
+
+/** The same, and of what a box tells only what reaches into a span: its rules look at the days before it too. */
+export function boxFindingsIn(home: HomeData, box: HomeItem, span: TimeSpan): DoseFindings {
+  const { reloads, otherDoors, leftOpen, ...found } = boxFindings(home, box);
+  const reaches = ({ to_ms = home.now_ms }: { readonly to_ms?: number }) => to_ms > span.from_ms;
+  return {
+    ...found,
+    reloads: reloads.filter(reaches),
+    otherDoors: otherDoors.filter(({ at_ms }) => isIn(span, at_ms)),
+    leftOpen: leftOpen.filter(reaches),
+  };
 }
 
 /** Rows of `doses` of one box as doses of its days. */

@@ -30,6 +30,17 @@ const roleWords: readonly (readonly [RegExp, Role])[] = [
   [/\bbed\b/, "bed"],
 ];
 
+/** Where a sensor is, and what it watches: by the names that the home has given it, or by the name of its item. Words that everybody writes alike are one room, others are as the home calls them. */
+export function placeOf(
+  itemname: string,
+  given: { readonly name?: string | undefined; readonly room?: string | undefined } | undefined,
+): { readonly room: string | null; readonly role: Role | null } {
+  return {
+    room: given?.room === undefined ? roomInWords(itemname) : (roomInWords(given.room) ?? given.room),
+    role: roleInWords(given?.name ?? "") ?? roleInWords(itemname),
+  };
+}
+
 /** The room that a name has a word for: `kitchen-wall` is in the kitchen. Null where it has none. */
 export function roomInWords(name: string): string | null {
   return wordIn(roomWords, name);

@@ -2,7 +2,7 @@ import { day_ms, joined, localDays, type TimeSpan } from "../../base/time.ts";
 import { isTimezone } from "../../base/timezone.ts";
 import { type DerivedName, derivedOf } from "../../domain/derived/derived-table.ts";
 import type { DerivedReading, HomeData, HomeItem } from "../../domain/derived/home-data.ts";
-import { roleInWords, roomInWords } from "../../domain/derived/places.ts";
+import { placeOf } from "../../domain/derived/places.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
@@ -136,9 +136,7 @@ async function foundItem(
     itemname,
     kind,
     subtype,
-    // Words that everybody writes alike are one room, and others are as the home calls them.
-    room: given?.room === undefined ? roomInWords(itemname) : (roomInWords(given.room) ?? given.room),
-    role: roleInWords(given?.name ?? "") ?? roleInWords(itemname),
+    ...placeOf(itemname, given),
     covered: life.covered,
     first_ms: isOld ? 0 : life.first_ms,
     last_ms: isElsewhere ? life.last_ms : replacedIn(names, record)?.at_ms,

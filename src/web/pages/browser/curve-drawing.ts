@@ -1,6 +1,7 @@
 import UPlot from "uplot";
 import { day_ms, hour_ms } from "../../../base/time.ts";
 import type { Curve } from "../device/curve-data.ts";
+import { days_max } from "../device/day-plots.ts";
 import type { CurveOptions, Drawing } from "../parts/plots-and-tones.ts";
 import { clockText, dateText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
 import {
@@ -293,7 +294,7 @@ function wordsAt(index: number, { curve, times }: CurveOptions): string {
 
 const bounds = { least_ms: hour_ms };
 /** Nobody comes further away than this by zooming: a page shows no more days. */
-const whole_ms = 400 * day_ms;
+const whole_ms = days_max * day_ms;
 const steps: Readonly<Record<string, number>> = {
   ArrowLeft: -1,
   ArrowRight: 1,
@@ -304,7 +305,7 @@ const height_px = 260;
 /** More points than these hide their line. */
 const points_max = 500;
 /** A span that is no longer has its axis in hours. */
-const hours_shown_ms = 2 * 86_400_000;
+const hours_shown_ms = 2 * day_ms;
 /** Lines of one plot are told apart without colour. */
 const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 

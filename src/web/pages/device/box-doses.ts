@@ -1,4 +1,4 @@
-import { boxFindings, dosesInRows } from "../../../domain/derived/box-doses.ts";
+import { boxFindingsIn, dosesInRows } from "../../../domain/derived/box-doses.ts";
 import type { Dose, DoseFindings } from "../../../domain/derived/doses.ts";
 import { homeDataIn } from "../../../store/derived/derived-rows.ts";
 import { measuredHome, measuredRows } from "../measures.ts";
@@ -24,14 +24,8 @@ export async function dosesIn(
   const data = await homeDataIn(await measuredHome(asked, home), measure, whole);
   const [box] = data.items;
   if (box === undefined) return null;
-  const { doors, reloads, leftOpen } = boxFindings(data, box);
-  const isShown = ({ to_ms = asked.now_ms }: { readonly to_ms?: number }) => to_ms > whole.from_ms;
-  return {
-    doors,
-    weeks: weeksOf(dosesInRows(rows)),
-    reloads: reloads.filter(isShown),
-    leftOpen: leftOpen.filter(isShown),
-  };
+  const { doors, reloads, leftOpen } = boxFindingsIn(data, box, whole);
+  return { doors, weeks: weeksOf(dosesInRows(rows)), reloads, leftOpen };
 }
 
 /** Doses in weeks, the newest first. */

@@ -55,6 +55,9 @@ export function measuresOf(series: SeriesName): MeasureName[] {
   return (Object.keys(measures) as MeasureName[]).filter((name) => measures[name].series === series);
 }
 
+/** Days that a page shows at most: a year, and what somebody adds to see what was before it. */
+export const days_max = 400;
+
 /** A device, and the days of it that are shown. */
 interface DaysOf {
   readonly kind: string;

@@ -1,7 +1,7 @@
 import { day_ms, startOfDate_ms } from "../../../base/time.ts";
 import type { DerivedName } from "../../../domain/derived/derived-table.ts";
 import type { DerivedRow } from "../../../domain/derived/home-data.ts";
-import { roleInWords, roomInWords } from "../../../domain/derived/places.ts";
+import { placeOf } from "../../../domain/derived/places.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
@@ -103,8 +103,7 @@ async function sensorAnswer(
   { name, subtype, given }: Answered,
   times: Times,
 ): Promise<string | null> {
-  const room = given?.room === undefined ? roomInWords(name) : (roomInWords(given.room) ?? given.room);
-  const role = roleInWords(given?.name ?? "") ?? roleInWords(name);
+  const { room, role } = placeOf(name, given);
   if (subtype === "door")
     return role === "front door" ? outAnswer(await measured("out_of_home"), times) : null;
   if (subtype === "curtain") {

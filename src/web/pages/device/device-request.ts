@@ -1,5 +1,6 @@
 import {
   day_ms,
+  daysAfter,
   type LocalDay,
   localDate,
   localDays,
@@ -18,7 +19,7 @@ import type {
 } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
-import type { DaySpanName } from "./day-plots.ts";
+import { type DaySpanName, days_max } from "./day-plots.ts";
 
 /** @throws HttpError where there is no such device, or the token may not see it */
 export async function requireDevice(
@@ -117,9 +118,6 @@ export interface CalendarSpan {
 /** Days of the spans that end today. */
 const lengths: Readonly<Record<DaySpanName, number>> = { "1d": 1, "1w": 7, "4w": 28, "8w": 56, "1y": 365 };
 
-/** A year, and what somebody adds to see what was before it. */
-export const days_max = 400;
-
 /**
  * The span that an address asks for: `span=8w`, or `from=2026-10-01&until=2026-11-01`, the day after the last; either may have a time, `2026-10-01T06:30`. Of one of
  * these the other follows by the usual span. Where the first reading is later than a named span begins, it begins with the day of that, a week before its end at the latest.
@@ -208,10 +206,6 @@ export function readHours(query: URLSearchParams): readonly [from: number, to: n
 }
 
 const date_length = "2026-11-03".length;
-
-function daysAfter(date: string, days: number): string {
-  return Temporal.PlainDate.from(date).add({ days }).toString();
-}
 
 function isSpan(name: string): name is DaySpanName {
   return Object.hasOwn(lengths, name);

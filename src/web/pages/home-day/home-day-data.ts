@@ -1,4 +1,11 @@
-import { type LocalDay, localDate, localDays, startOfDate_ms, type TimeSpan } from "../../../base/time.ts";
+import {
+  daysAfter,
+  type LocalDay,
+  localDate,
+  localDays,
+  startOfDate_ms,
+  type TimeSpan,
+} from "../../../base/time.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { devicesIn, homeOf } from "../home/home-data.ts";
 import type { DeviceRow } from "../home/home-devices.ts";
@@ -49,8 +56,8 @@ export const showHomeDay: Show<HomeDayData> = async (asked) => {
     data: {
       home: home ?? null,
       ...{ zone, path, date, span, window, log },
-      earlier: dayBeside(date, -1),
-      later: date < today ? dayBeside(date, 1) : null,
+      earlier: daysAfter(date, -1),
+      later: date < today ? daysAfter(date, 1) : null,
       groups: groups.map(({ title }) => title),
       only: only?.title ?? null,
       devices: shown.map(({ kind, name, title, marks, often, uncovered }) => {
@@ -75,15 +82,11 @@ function dateOf({ query }: Asked, zone: string, today: string): string {
 }
 
 function daysUntil(date: string, count: number, zone: string): LocalDay[] {
-  const from_ms = startOfDate_ms(zone, dayBeside(date, 1 - count)) ?? 0;
+  const from_ms = startOfDate_ms(zone, daysAfter(date, 1 - count)) ?? 0;
   return localDays(zone, { from_ms, to_ms: (startOfDate_ms(zone, date) ?? 0) + 1 });
 }
 
 /** Minutes of a day, and seven of them of a week. */
 function columnsOf({ from_ms, to_ms }: TimeSpan, days: number): number {
   return Math.round((to_ms - from_ms) / 60_000 / days);
-}
-
-function dayBeside(date: string, days: number): string {
-  return Temporal.PlainDate.from(date).add({ days }).toString();
 }

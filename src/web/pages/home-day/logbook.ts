@@ -1,4 +1,4 @@
-import type { TimeSpan } from "../../../base/time.ts";
+import { day_ms, isIn, type TimeSpan } from "../../../base/time.ts";
 import type { DerivedRow } from "../../../domain/derived/home-data.ts";
 import type { SeriesName } from "../../../domain/series.ts";
 import { readingsIn } from "../device/device-request.ts";
@@ -27,9 +27,7 @@ export async function logbookOf(asked: Asked, of: LogbookOf): Promise<LogEntry[]
   const entries: LogEntry[] = [];
   for (const { name, words } of told) {
     for (const row of await sources.measured({ name }, around(time)))
-      entries.push(
-        ...words(row, asked, of).filter(({ at_ms }) => at_ms >= time.from_ms && at_ms < time.to_ms),
-      );
+      entries.push(...words(row, asked, of).filter(({ at_ms }) => isIn(time, at_ms)));
   }
   entries.push(...(await readingsOf(asked, of)));
   return entries.sort((one, other) => one.at_ms - other.at_ms).slice(-entries_max);
@@ -37,7 +35,7 @@ export async function logbookOf(asked: Asked, of: LogbookOf): Promise<LogEntry[]
 
 /** The night of the next morning begins on the day itself. */
 function around({ from_ms, to_ms }: TimeSpan): TimeSpan {
-  return { from_ms, to_ms: to_ms + 24 * 3_600_000 };
+  return { from_ms, to_ms: to_ms + day_ms };
 }
 
 /** Measures that tell what happened, and their words for it. */

@@ -1,4 +1,12 @@
-import { day_ms, hour_ms, localDate, localDays, type TimeSpan } from "../../../base/time.ts";
+import {
+  day_ms,
+  daysAfter,
+  hour_ms,
+  localDate,
+  localDays,
+  type TimeSpan,
+  timeOfDate_ms,
+} from "../../../base/time.ts";
 import { night_h } from "../parts/uncovered-look.ts";
 
 /** How much time the strips of a page show, by its name in the address, and in how many columns; a column of a year is 24 hours from midnight, as clocks are today. */
@@ -37,7 +45,7 @@ export function windowAt(now_ms: number, span: StripSpanName, zone: string): Tim
   const { length_ms, grid_ms, columns } = spans[span];
   const to_ms =
     grid_ms === undefined
-      ? hourOf(zone, nextDate(localDate(zone, now_ms)), 0)
+      ? hourOf(zone, daysAfter(localDate(zone, now_ms), 1), 0)
       : Math.ceil((now_ms + 1) / grid_ms) * grid_ms;
   return windowOf({ from_ms: to_ms - length_ms, to_ms }, { span, columns, zone });
 }
@@ -57,7 +65,7 @@ export function windowOf(
   const nights = days
     .map(({ date }) => ({
       from_ms: hourOf(zone, date, night_h.from),
-      to_ms: hourOf(zone, nextDate(date), night_h.to),
+      to_ms: hourOf(zone, daysAfter(date, 1), night_h.to),
     }))
     .filter((night) => night.from_ms < to_ms && night.to_ms > from_ms)
     .map((night) => ({ from_ms: Math.max(night.from_ms, from_ms), to_ms: Math.min(night.to_ms, to_ms) }));
@@ -74,12 +82,7 @@ export function windowOf(
 
 /** When it is this hour of a date there, unix milliseconds; where the clocks leave it out, the moment after. */
 export function hourOf(zone: string, date: string, hour: number): number {
-  const plainTime = Temporal.PlainTime.from({ hour });
-  return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: zone, plainTime }).epochMilliseconds;
-}
-
-function nextDate(date: string): string {
-  return Temporal.PlainDate.from(date).add({ days: 1 }).toString();
+  return timeOfDate_ms(zone, date, 60 * hour);
 }
 
 const tickHours = [0, 6, 12, 18];

@@ -1,5 +1,5 @@
 import { isIn, type TimeSpan } from "../../../base/time.ts";
-import { boxFindings, dosesInRows } from "../../../domain/derived/box-doses.ts";
+import { boxFindingsIn, dosesInRows } from "../../../domain/derived/box-doses.ts";
 import type { DoseFindings } from "../../../domain/derived/doses.ts";
 import { unobservedIn } from "../../../domain/derived/home-data.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
@@ -126,16 +126,13 @@ async function pillboxReport(
       leftOpen: [],
       unknown: [],
     };
-  const { doors, reloads, otherDoors, leftOpen } = boxFindings(data, box);
-  const isShown = ({ to_ms = data.now_ms }: { readonly to_ms?: number }) => to_ms > span.from_ms;
+  const { doors, reloads, otherDoors, leftOpen } = boxFindingsIn(data, box, span);
   return {
     itemname,
     timezone,
     doors,
     doses,
-    reloads: reloads.filter(isShown),
-    otherDoors: otherDoors.filter(({ at_ms }) => isIn(span, at_ms)),
-    leftOpen: leftOpen.filter(isShown),
+    ...{ reloads, otherDoors, leftOpen },
     unknown: span.from_ms < data.now_ms ? unobservedIn(box, span, data.now_ms) : [],
   };
 }
