@@ -8,6 +8,7 @@ import type { Config } from "../../config/gateway-config.ts";
 import { BurnInHardware, type BurnInResult, BurnInResults } from "../../domain/burn-in.ts";
 import type { UploadSite } from "../../gateway/uploader/uploader.ts";
 import type { ItemOverview } from "../../store/store.ts";
+import { pause as pauseUntil } from "../../web/client/http-request.ts";
 import type { Asker } from "../setup/asker.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -91,18 +92,8 @@ const ask_interval_ms = 1_000;
 
 /** Waits. @throws the reason of an interruption, at once: who shuts the machine down does not wait for it */
 export async function pause({ clock, stop }: Pick<Bench, "clock" | "stop">, delay_ms: number): Promise<void> {
+  await pauseUntil(delay_ms, clock, stop);
   stop.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const interrupt = () => {
-      cancel();
-      reject(stop.reason);
-    };
-    const cancel = clock.after(delay_ms, () => {
-      stop.removeEventListener("abort", interrupt);
-      resolve();
-    });
-    stop.addEventListener("abort", interrupt);
-  });
 }
 
 const state_bytes_max = 64 * 1024;

@@ -7,6 +7,7 @@ import { ControlClient } from "../../gateway/control-client.ts";
 import type { GatewayStatus } from "../../gateway/gateway-status.ts";
 import { cadenceOf } from "../../store/series/coverage-intervals.ts";
 import type { ItemOverview } from "../../store/store.ts";
+import { readingsOf } from "../items.ts";
 import { momentText } from "../terminal-text.ts";
 import { type Bench, type BurnInFinding, until } from "./bench.ts";
 
@@ -50,13 +51,13 @@ export async function checkSticks(bench: Bench): Promise<BurnInFinding> {
 /** Whether each sensor is heard ten times; those that a driver reads later by itself are left out. */
 export async function checkSensors(bench: Bench): Promise<BurnInFinding> {
   const { drivers } = await running(bench);
-  const before = new Map((await sensors(bench)).map((one) => [one.record.itemid, readingsIn(one)]));
+  const before = new Map((await sensors(bench)).map((one) => [one.record.itemid, readingsOf(one)]));
   if (before.size === 0)
     return { outcome: "skipped", found: "no sensor has joined this box that speaks by itself." };
   const heard = async () =>
     (await sensors(bench)).map((item) => {
       const { record, listener } = item;
-      return { name: record.itemname, listener, times: readingsIn(item) - (before.get(record.itemid) ?? 0) };
+      return { name: record.itemname, listener, times: readingsOf(item) - (before.get(record.itemid) ?? 0) };
     });
   let isDone = false;
   const showing = until(bench, Number.POSITIVE_INFINITY, async () => {
@@ -172,8 +173,4 @@ async function sensors(bench: Bench): Promise<ItemOverview[]> {
     const kind = record.typename as Kind;
     return isHere && record.typename !== "gateways" && !cadenceOf(kind, record.subtypename).buffered;
   });
-}
-
-function readingsIn({ series }: ItemOverview): number {
-  return series.reduce((sum, { count }) => sum + count, 0);
 }
