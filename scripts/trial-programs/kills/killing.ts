@@ -3,7 +3,7 @@ import { BridgeSimulator } from "../../../drivers/pillbox/simulator/bridge.ts";
 import { eventually, type LintelProcess, RunningServer, Site } from "../../../testbed/front-door.ts";
 import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 import { inHome } from "../../../testbed/uploading.ts";
-import { letIn } from "./restarting.ts";
+import { itemOf, letIn } from "./restarting.ts";
 
 /** The account of a house in which everything was killed. */
 export interface Killings {
@@ -78,7 +78,7 @@ class House {
     const gateway = await site.run();
     this.#token = await site.token();
     const [ieee = ""] = await letIn(site, this.#stick, ["3045"]);
-    this.#sensor = `wirelesssensor-${ieee.replaceAll(":", "")}`;
+    this.#sensor = itemOf(ieee);
     await this.#stick.tell({ do: "report", ieee, every_ms: report_interval_ms });
     await this.#look(gateway, 1);
     await gateway.stop();

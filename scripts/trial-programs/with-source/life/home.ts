@@ -14,7 +14,7 @@ import type { GatewayStore } from "../../../../src/store/gateway/gateway-store.t
 import type { UploadStore } from "../../../../src/store/gateway/upload-store.ts";
 import { normalAddress } from "../../../../src/store/inventory/item-names.ts";
 import { takeLock, uploadPost, type WriterLock } from "../../../../src/store/sqlite/data-directory.ts";
-import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open-store.ts";
+import { openUploadStore } from "../../../../src/store/sqlite/open-store.ts";
 import { CentralClient } from "../../../../src/transfer/central-client.ts";
 import { below, sensor } from "../../../../testbed/sample.ts";
 import { wellReport } from "../../../../testbed/simulated-gateway.ts";
@@ -24,7 +24,7 @@ import type { Disk } from "./disk.ts";
 import type { Happening } from "./happening.ts";
 import { networkTo } from "./network.ts";
 import { Machine, type Process, type World } from "./world.ts";
-import { SimulatedWriter } from "./writer.ts";
+import { openStoreOf } from "./writer.ts";
 
 export interface HomeOptions {
   readonly world: World;
@@ -201,17 +201,7 @@ export class SimulatedHome {
   async #open(process: Process): Promise<void> {
     const { world, log, random, home } = this.#options;
     const clock = this.machine.clock(process);
-    const { directory } = this.disk;
-    const writer = new SimulatedWriter({ world, process, disk: this.disk });
-    const named = () => Uint8Array.from({ length: 16 }, () => below(random, 256));
-    const store = await openGatewayStore({
-      directory,
-      clock,
-      log,
-      home,
-      writer,
-      random: named,
-    });
+    const store = await openStoreOf({ world, process, disk: this.disk, clock, log, home, random });
     if (!process.alive) return;
     this.store = store;
     const ingest = new Ingest({ store, clock, log, notesInterval_ms });

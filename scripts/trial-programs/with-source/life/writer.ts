@@ -1,11 +1,32 @@
+import type { Clock } from "../../../../src/base/clock.ts";
+import type { Log } from "../../../../src/base/log.ts";
+import type { GatewayStore } from "../../../../src/store/gateway/gateway-store.ts";
+import { openGatewayStore } from "../../../../src/store/sqlite/open-store.ts";
 import {
   errorReceived,
   ServerWriting,
   SqliteWriter,
   type WriterCalls,
 } from "../../../../src/store/sqlite/writer-calls.ts";
+import { below } from "../../../../testbed/sample.ts";
 import type { Disk } from "./disk.ts";
 import type { Process, World } from "./world.ts";
+
+/** Opens the store of a gateway on a simulated disk, for one process of its machine. */
+export function openStoreOf(of: {
+  world: World;
+  process: Process;
+  disk: Disk;
+  clock: Clock;
+  log: Log;
+  home: number;
+  random: () => number;
+}): Promise<GatewayStore> {
+  const { world, process, disk, clock, log, home, random } = of;
+  const writer = new SimulatedWriter({ world, process, disk });
+  const named = () => Uint8Array.from({ length: 16 }, () => below(random, 256));
+  return openGatewayStore({ directory: disk.directory, clock, log, home, writer, random: named });
+}
 
 /** The writer of a server, in this thread: one request at a time, each after the time that the disk takes, and copied as between threads. */
 export class SimulatedWriter extends SqliteWriter {

@@ -7,11 +7,9 @@ import {
   type Started,
   startDrivers,
 } from "../../../../../src/gateway/listening.ts";
-import { openGatewayStore } from "../../../../../src/store/sqlite/open-store.ts";
-import { below } from "../../../../../testbed/sample.ts";
 import type { Disk } from "../disk.ts";
 import { Machine, type Process, type World } from "../world.ts";
-import { SimulatedWriter } from "../writer.ts";
+import { openStoreOf } from "../writer.ts";
 import type { MemoryLine } from "./line.ts";
 import { runAs } from "./processes.ts";
 
@@ -73,10 +71,7 @@ export class GatewayBox {
   async #open(process: Process): Promise<void> {
     const { world, log, random, sections } = this.#options;
     const clock = this.machine.clock(process);
-    const { directory } = this.disk;
-    const writer = new SimulatedWriter({ world, process, disk: this.disk });
-    const named = () => Uint8Array.from({ length: 16 }, () => below(random, 256));
-    const store = await openGatewayStore({ directory, clock, log, home: 1, writer, random: named });
+    const store = await openStoreOf({ world, process, disk: this.disk, clock, log, home: 1, random });
     const started: Started[] = [{ name: "store", stop: () => store.close() }];
     this.#started = started;
     const parts = await listeningParts({ clock, log, commits }, store, started);
@@ -84,7 +79,7 @@ export class GatewayBox {
     if (!process.alive) return;
     const config: Config = {
       file: "lintel.toml",
-      data: directory,
+      data: this.disk.directory,
       home: { id: 1, timezone: "UTC" },
       api: { hostname: "127.0.0.1", port: 0, realm: "lintel" },
       walking: [],
