@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { clockQuality } from "../../src/base/clock.ts";
 import { day_ms } from "../../src/base/time.ts";
 import { LampKeeper } from "../../src/gateway/attached-drivers.ts";
 import { HouseholdPause } from "../../src/gateway/household-pause.ts";
@@ -47,5 +48,40 @@ test("the button pauses the recording and lets it go on, and the lamp shows each
   await beside.close();
   household.stop();
   lamp.stop();
+  await store.close();
+});
+
+test("while nobody knows the time a press pauses until somebody resumes, and a store that fails pauses nothing and is said", async () => {
+  using directory = temporaryDirectory();
+  const clock = new SettableClock(start_ms);
+  const { log, lines } = keptLog();
+  const store = await openGatewayStore({
+    directory: directory.path,
+    clock,
+    log,
+    home: 12,
+    ...writerOfTests(),
+  });
+  const begun: number[] = [];
+  const failing: Pick<typeof store, "takePauses"> = {
+    takePauses: async (pauses) => {
+      begun.push(...pauses.map(({ before_ms }) => before_ms));
+      throw new Error("the disk is full");
+    },
+  };
+  const changed = () => {};
+  const failed = new HouseholdPause({
+    store: Object.assign(Object.create(store), failing),
+    clock,
+    log,
+    changed,
+  });
+  await failed.press();
+  expect(begun).toEqual([start_ms + day_ms]);
+  expect(lines.join("\n")).toContain("the button pauses the recording: that failed (the disk is full)");
+
+  clock.quality = clockQuality.unsynchronised;
+  await new HouseholdPause({ store, clock, log, changed }).press();
+  expect(await store.pauses()).toMatchObject([{ before_ms: pauseOpen_ms }]);
   await store.close();
 });
