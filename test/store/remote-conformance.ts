@@ -30,7 +30,7 @@ export function remoteAgrees(name: string, make: () => Promise<{ store: CentralS
         [13, 3],
       ]);
       expect(await waiting(start_ms + 3)).toEqual([[12, 5]]);
-      for (const number of [5, 4]) expect(ask(12, number)).rejects.toThrow("sign the request anew");
+      for (const number of [5, 4]) await expect(ask(12, number)).rejects.toThrow("sign the request anew");
       expect(await answer(5)).toBe(true);
       for (const number of [5, 6]) expect(await answer(number)).toBe(false);
       expect(await waiting(start_ms)).toEqual([[13, 3]]);

@@ -41,7 +41,7 @@ test("packets of an adapter come whole, each write is one packet, and its end is
   expect((await line.ended).message).toBe(
     "the Bluetooth adapter hci0: it is gone: plug it in again, or correct the port in [ble]",
   );
-  expect(line.write(packet)).rejects.toThrow("it is gone");
+  await expect(line.write(packet)).rejects.toThrow("it is gone");
   await line.close();
   await line.close();
 });
