@@ -61,6 +61,7 @@ export const open: readonly [route: RegExp, statuses: readonly number[]][] = [
 
 /** The only routes of a gateway by which anything changes. SECURITY.md names them. */
 export const changingGateway = [
+  "POST /recorded/pause",
   "POST /walk/conflict",
   "POST /walk/joining",
   "POST /walk/line",
@@ -96,7 +97,7 @@ export const interfaces: Readonly<Record<"gateway" | "central", readonly AnyElys
 };
 export const gatewayRoutes = routesOf([
   ...interfaces.gateway,
-  dashboardApp({ role: "gateway", store, walk: {} } as unknown as Site),
+  dashboardApp({ role: "gateway", store, walk: {}, household: {} } as unknown as Site),
 ]);
 export const centralRoutes = routesOf([
   ...interfaces.central,

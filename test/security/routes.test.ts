@@ -26,7 +26,7 @@ import {
 
 const otherMethods = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-test("the only routes that change a gateway are the five forms of setting up, and those that change central are uploads", () => {
+test("the only routes that change a gateway are the five forms of setting up and that of a pause, and those that change central are uploads", () => {
   const changing = (routes: readonly Route[]) =>
     routes
       .filter(({ method }) => method !== "GET")
@@ -53,7 +53,7 @@ beforeAll(async () => {
   site.configure({
     api: "metrics = true",
     sections: [
-      `[home]\nid = 12\ntimezone = "Europe/London"\n[zigbee]\nport = "${stick.path}"`,
+      `[home]\nid = 12\ntimezone = "Europe/London"\nmay_pause = true\n[zigbee]\nport = "${stick.path}"`,
       `[upload]\nurl = "${central.origin}"\ntoken_file = "${uploadToken}"`,
     ].join("\n"),
   });
@@ -126,6 +126,9 @@ const values: Readonly<Record<string, string>> = {
   build: "x",
 };
 
+/** A box that knows pauses that are none is told so at once, and waits for nothing. */
+const queries: Readonly<Record<string, string>> = { "/sync/v1/remote": "?pauses_tag=other" };
+
 /** Everything that a caller can put their token into, at once. */
 function headersOf(origin: string, token: string): Record<string, string> {
   const { port } = new URL(origin);
@@ -136,7 +139,7 @@ function headersOf(origin: string, token: string): Record<string, string> {
 }
 
 async function ask(server: RunningServer, method: string, pattern: string, token: string, body?: BodyInit) {
-  const path = pattern.replace(/:(\w+)/g, (_, name) => values[name] ?? "1");
+  const path = pattern.replace(/:(\w+)/g, (_, name) => values[name] ?? "1") + (queries[pattern] ?? "");
   const asked = new AbortController();
   const response = await fetch(server.origin + path, {
     method,
@@ -319,7 +322,7 @@ describe("the forms of setting up", () => {
     const cookie = `lintel-${port}=${tokens.gateway.admin}`;
     const before = tablesOf(site);
     const posts = gatewayRoutes.filter(({ method }) => method !== "GET");
-    expect(posts.length).toBe(7);
+    expect(posts.length).toBe(8);
     for (const { method, pattern } of posts)
       for (const from of [
         { "Sec-Fetch-Site": "cross-site" },
@@ -359,6 +362,35 @@ describe("the forms of setting up", () => {
     expect((await ask(gateway, "POST", "/walk/name", admin, fieldsOf("/walk/name"))).status).toBe(303);
     expect(changedIn(before, tablesOf(site)).toSorted()).toEqual(["given_names"]);
   });
+});
+
+describe("the form of a pause", () => {
+  const sendPause = (caller: Caller, fields: Record<string, string>) =>
+    ask(gateway, "POST", "/recorded/pause", tokens.gateway[caller], new URLSearchParams(fields));
+
+  test.each(callers.filter((caller) => !allowed.pages.includes(caller)))(
+    "changes nothing for the caller %s",
+    async (caller) => {
+      const before = tablesOf(site);
+      for (const fields of [{ for: "1 day" }, { do: "resume" }] as Record<string, string>[]) {
+        const { status } = await sendPause(caller, fields);
+        expect([fields, [401, 403, 404, 429].includes(status)]).toEqual([fields, true]);
+      }
+      expect(changedIn(before, tablesOf(site))).toEqual([]);
+    },
+  );
+
+  test.each([...allowed.pages])(
+    "pauses the recording for the caller %s, and changes nothing else",
+    async (caller) => {
+      const before = tablesOf(site);
+      expect((await sendPause(caller, { for: "1 year" })).status).toBe(303);
+      expect(changedIn(before, tablesOf(site))).toEqual([]);
+      expect((await sendPause(caller, { for: "1 hour" })).status).toBe(303);
+      expect(changedIn(before, tablesOf(site))).toEqual(["pauses"]);
+      expect((await sendPause(caller, { do: "resume" })).status).toBe(303);
+    },
+  );
 });
 
 test("the sync token of one home cannot replace the files of another home at central", async () => {

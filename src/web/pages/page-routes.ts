@@ -12,6 +12,7 @@ import {
 import { HttpError } from "../server/http-errors.ts";
 import { readBody } from "../server/request-body.ts";
 import { readAcceptEncoding, sent, textResponse } from "../server/responses.ts";
+import { askedHome } from "./asked-home.ts";
 import { Live } from "./live-pages.ts";
 import { pauseLengths_ms } from "./paused.ts";
 import { endedCookies, isOwnForm, sessionCookie, tokenIn } from "./session-cookie.ts";
@@ -200,6 +201,8 @@ function setupVisitForms(): Readonly<Record<string, TakeForm>> {
 /** The form by which the people of a home pause the recording. */
 function pauseForm(household: Household): TakeForm {
   return async (asked, form) => {
+    // Whose token sees nothing of this home pauses nothing of it.
+    await askedHome(asked);
     const for_ms = pauseLengths_ms.get(form.get("for") ?? "");
     if (form.get("do") === "resume") await household.resume(askerName(asked));
     else if (for_ms !== undefined) await household.pause(askerName(asked), for_ms);
