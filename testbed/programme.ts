@@ -64,6 +64,8 @@ export function programme(): ImportedRecord[] {
     }
   add("home_inventory", 0, { homeid: 13, item: 3, start: at_s - 4000, stop: at_s - 2000 });
   add("home_inventory", 0, { homeid: 12, item: 3, start: at_s - 1000, stop: null });
+  for (const index of [0, 1])
+    add("notes", index, { homeid: 12, noteid: index, itemid: 3, subjectid: 1, start: at_s - 3000 + index });
   return records;
 }
 

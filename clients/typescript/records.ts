@@ -317,6 +317,29 @@ export interface Records {
     /** when it was taken away */
     stop: number | null;
   };
+  /** Notes on time. */
+  notes: {
+    /** home */
+    homeid: number;
+    /** note identifier, unique in the home */
+    noteid: number;
+    /** item that the note is about; null: all of the home */
+    itemid: number | null;
+    /** subject that the note is about; null: all of the home */
+    subjectid: number | null;
+    /** what it says */
+    kind: "visitor" | "away" | "hospital" | "furniture" | "sensor_moved" | "other";
+    /** when that began */
+    start: number;
+    /** when that ended; null: it lasts */
+    stop: number | null;
+    /** more about it, in somebody's own words */
+    words: string | null;
+    /** who said it */
+    source: "home" | "coordinator" | "import";
+    /** when it was said */
+    said: number | null;
+  };
   /** Projects. */
   projects: {
     /** project identifier */
@@ -387,6 +410,7 @@ export const recordPaths = {
   comments: "/subjects/{id}/comments/",
   alerts: "/subjects/{id}/alerts/",
   home_inventory: "/homes/{id}/inventory/",
+  notes: "/homes/{id}/notes/",
   projects: "/projects/",
   studies: "/studies/",
   issues: "/issues/",

@@ -116,7 +116,8 @@ function typeOf(schema: TSchema, depth: number): string {
   if (schema["anyOf"] !== undefined) {
     const choices = schema["anyOf"].map((choice: TSchema) => typeOf(choice, depth));
     const lead = `\n${"  ".repeat(depth + 1)}| `;
-    return choices.length > choices_on_line_max ? lead + choices.join(lead) : choices.join(" | ");
+    const line = choices.join(" | ");
+    return line.length > line_length_max ? lead + choices.join(lead) : line;
   }
   if (schema["type"] === "object") {
     if (depth > 1 && JSON.stringify(schema) === JSON.stringify(Item)) return 'Records["items"]';
@@ -131,8 +132,8 @@ function typeOf(schema: TSchema, depth: number): string {
   return type;
 }
 
-/** The formatter gives each of more than these a line. */
-const choices_on_line_max = 5;
+/** The formatter gives each choice a line where all of them are longer. */
+const line_length_max = 90;
 
 const typeNames: Readonly<Record<string, string>> = {
   integer: "number",

@@ -49,6 +49,7 @@ function valueIn(type: RecordType, name: string, schema: TSchema): unknown {
   };
   if (fixed[name] !== undefined) return fixed[name];
   const choices: readonly TSchema[] = schema["anyOf"] ?? [schema];
+  if (choices[0]?.["const"] !== undefined) return choices[0]["const"];
   const text = choices.find((choice) => choice["type"] === "string");
   if (text !== undefined) return text["pattern"] === undefined ? mark(`${type}${name}`) : "3600";
   if (choices.some((choice) => choice["type"] === "boolean")) return true;

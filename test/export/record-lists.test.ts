@@ -50,7 +50,9 @@ async function held(type: RecordType): Promise<Record<string, unknown>[]> {
     // A home's inventory is more than the records kept of it: the interface adds what items say of themselves.
     if (type === "home_inventory")
       return (await serving.ask(`/homes/${id}/inventory/`)).json() as Promise<Record<string, unknown>[]>;
-    return store.recordsOf(type as OwnedType, id);
+    const records = await store.recordsOf(type as OwnedType, id);
+    // The interface has the newest note first.
+    return type === "notes" ? records.reverse() : records;
   });
   return (await Promise.all(lists)).flat();
 }

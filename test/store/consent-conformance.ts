@@ -43,7 +43,10 @@ export function consentAgrees(name: string, make: MakeStore): void {
       await using made = await make();
       const { store } = made;
       await receive(store, 12);
+      const note = (start: number) => ({ homeid: 12, noteid: start, kind: "visitor", start, words: null });
+      await imported(store, "notes", note(ten_ms / 1000 - 1), note(ten_ms / 1000));
       const stopped = await store.withdraw({ home: 12, ...time });
+      expect((await store.recordsOf("notes", 12)).map(({ start }) => start)).toEqual([ten_ms / 1000 - 1]);
       expect(stopped).toMatchObject([{ home: 12, why: "consent_withdrawn", before_ms: pauseOpen_ms }]);
       const left = Object.values(await ofHome(store, 12));
       expect(left).toEqual([early, early]);

@@ -22,6 +22,9 @@ export function erasuresAgree(name: string, make: MakeStore): void {
   });
 }
 
+const note = (homeid: number, noteid: number, start: number, subjectid: number | null = null) => {
+  return { homeid, noteid, itemid: null, subjectid, kind: "visitor", start, words: "Aunt Mark" };
+};
 const erase = (store: CentralStore, target: ErasureTarget) => store.erase({ target, id, at_ms });
 
 async function historyOf(store: CentralStore, home: number): Promise<number> {
@@ -44,6 +47,7 @@ function wholeHome(make: MakeStore): void {
     await take(store, item(3, { currenthomeid: 13 }), item(2, { currenthomeid: 12, currenthomestart: 1 }));
     await imported(store, "homes", { homeid: 12, address: "12 Mark Street" }, { homeid: 13, address: null });
     await imported(store, "issues", { issueid: 1, homeid: 12 }, { issueid: 2, homeid: 13 });
+    await imported(store, "notes", note(12, 1, start_s), note(13, 1, start_s));
     await stay(store, { homeid: 12, item: 2, start: 1, stop: null });
     const others = [
       await ofHome(store, 13),
@@ -52,7 +56,7 @@ function wholeHome(make: MakeStore): void {
     ];
     const plan = await store.erasurePlan({ home: 12 }, at_ms);
     expect(plan?.readings.map(({ readings }) => readings)).toEqual([30, 2_500]);
-    expect(plan).toMatchObject({ files: 1, records: { homes: 1, home_inventory: 1, issues: 1 } });
+    expect(plan).toMatchObject({ files: 1, records: { homes: 1, home_inventory: 1, notes: 1, issues: 1 } });
     expect(await erase(store, { home: 12 })).toEqual(plan);
     expect(await ofHome(store, 12)).toEqual({});
     expect(await historyOf(store, 12)).toBe(0);
@@ -69,6 +73,7 @@ function wholeHome(make: MakeStore): void {
       await historyOf(store, 13),
       await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [13] }),
     ]).toEqual(others);
+    expect((await store.recordsWith("notes", "homeid", [12, 13])).map(({ homeid }) => homeid)).toEqual([13]);
     expect([...(await store.backups(13)).keys()]).toEqual(["cursors.json"]);
     expect(await store.erasures()).toMatchObject([{ id, home: 12, own: 1, readings: 2_530, refused: 0 }]);
     expect(await store.erasurePlan({ home: 99 }, at_ms)).toBeUndefined();
@@ -201,6 +206,9 @@ function participant(make: MakeStore): void {
     await imported(store, "subject_inventory", held);
     await imported(store, "comments", { subjectid: 7, commentid: 1 }, { subjectid: 8, commentid: 1 });
     await imported(store, "issues", { issueid: 1, subjectid: 7 }, { issueid: 2, subjectid: 8 });
+    // Of the home while 7 lived there alone, and with 8; and one about 7.
+    const notes = [note(12, 1, start_s + 59), note(12, 2, start_s + 60), note(12, 3, start_s + 70, 7)];
+    await imported(store, "notes", ...notes);
     for (const one of [gateway, other]) await store.receive(one.all(), one.sender);
     await store.replaceAlerts(12, [{ subjectid: 7, alerttypeid: 1, alerttypename: "a", alertmessage: "b" }]);
     const before = await historyOf(store, 13);
@@ -227,7 +235,14 @@ function participant(make: MakeStore): void {
     ]);
     expect(plan).toMatchObject({
       alerts: 1,
-      records: { comments: 1, issues: 1, project_enrollments: 1, subject_inventory: 1, subjects: 1 },
+      records: {
+        comments: 1,
+        issues: 1,
+        notes: 2,
+        project_enrollments: 1,
+        subject_inventory: 1,
+        subjects: 1,
+      },
     });
     expect(await erase(store, { subject: 7 })).toEqual(plan);
     const left = (from: number, to: number) => numbers(100).filter((number) => number <= from || number > to);
@@ -238,6 +253,7 @@ function participant(make: MakeStore): void {
     expect(await store.recordsOf("comments", 8)).toHaveLength(1);
     expect((await store.records("subjects")).map(({ subjectid }) => subjectid)).toEqual([8]);
     expect((await store.records("issues")).map(({ issueid }) => issueid)).toEqual([2]);
+    expect((await store.recordsOf("notes", 12)).map(({ noteid }) => noteid)).toEqual([2]);
     // A gateway that never uploaded brings none of it, nor does the same one under another name.
     const again = new SimulatedGateway(12, "restored").add(...gateway.readings);
     expect(await store.receive(again.all(), again.sender)).toMatchObject({ taken: 90, erased: 110 });

@@ -15,7 +15,7 @@ Kind = Literal["pillboxes", "wirelesssensors", "scales", "watches", "gateways"]
 
 #: A list of records, and one that stands below a subject or a home.
 RecordName = Literal["homes", "subjects", "projects", "studies", "issues"]
-OwnedRecordName = Literal["project_enrollments", "study_enrollments", "scheduled_contacts", "phones", "subject_inventory", "contacts", "comments", "alerts", "home_inventory"]
+OwnedRecordName = Literal["project_enrollments", "study_enrollments", "scheduled_contacts", "phones", "subject_inventory", "contacts", "comments", "alerts", "home_inventory", "notes"]
 
 
 class PillboxStatusReading(TypedDict):
@@ -375,6 +375,7 @@ record_paths: Mapping[str, str] = {
     "comments": "/subjects/{id}/comments/",
     "alerts": "/subjects/{id}/alerts/",
     "home_inventory": "/homes/{id}/inventory/",
+    "notes": "/homes/{id}/notes/",
     "projects": "/projects/",
     "studies": "/studies/",
     "issues": "/issues/",
@@ -394,6 +395,7 @@ record_times: Mapping[str, frozenset[str]] = {
     "comments": frozenset({"stamp"}),
     "alerts": frozenset(),
     "home_inventory": frozenset({"start", "stop"}),
+    "notes": frozenset({"start", "stop", "said"}),
     "projects": frozenset({"start", "stop"}),
     "studies": frozenset({"studystart", "studystop"}),
     "issues": frozenset({"opened", "closed"}),

@@ -45,6 +45,7 @@ record_paths <- c(
   comments = "/subjects/{id}/comments/",
   alerts = "/subjects/{id}/alerts/",
   home_inventory = "/homes/{id}/inventory/",
+  notes = "/homes/{id}/notes/",
   projects = "/projects/",
   studies = "/studies/",
   issues = "/issues/"
@@ -64,6 +65,7 @@ record_times <- list(
   comments = c("stamp"),
   alerts = c(),
   home_inventory = c("start", "stop"),
+  notes = c("start", "stop", "said"),
   projects = c("start", "stop"),
   studies = c("studystart", "studystop"),
   issues = c("opened", "closed"),

@@ -34,6 +34,7 @@ type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasure
  * | their records | all of them |
  * | issues | of the home, its subjects and its items, but none that names another home or its people |
  * | projects, studies | that its subjects are enrolled in |
+ * | notes | of the home; what they say of an item or subject that is not among these, they say of all of the home |
  * | homes | the home |
  * | erasures | of the home: its gateway erases the same, and takes nothing of those times again |
  * | pauses | of the home: its gateway records nothing of these times, whoever asked for them |
@@ -85,6 +86,7 @@ class Choice {
     this.#chosen.set("home_inventory", naming(stays, "item", itemids));
     this.#chosen.set("subject_inventory", naming(held, "itemid", itemids));
     this.#chosen.set("issues", await this.#issues(issues, new Set(subjectids), itemids));
+    this.#chosen.set("notes", await this.#notes(new Set(subjectids), itemids));
     for (const type of ["projects", "studies"] as const) await this.#choose(type, this.#mentioned(type));
     await this.#choose("homes", new Set([this.#home]));
     await this.#choose("subjects", new Set(subjectids));
@@ -126,6 +128,16 @@ class Choice {
     );
     const known = numbersIn(await this.#with("items", "itemid", [...numbersIn(own, "itemid")]), "itemid");
     return own.filter(({ itemid }) => itemid === null || known.has(Number(itemid)));
+  }
+
+  async #notes(subjectids: ReadonlySet<number>, itemids: ReadonlySet<number>): Promise<StoredRecord[]> {
+    const known = (numbers: ReadonlySet<number>, number: unknown) =>
+      numbers.has(Number(number)) ? number : null;
+    return (await this.#with("notes", "homeid", [this.#home])).map((note) => ({
+      ...note,
+      itemid: known(itemids, note["itemid"]),
+      subjectid: known(subjectids, note["subjectid"]),
+    }));
   }
 
   /** Adds, bare, what the chosen records refer to and what is not among them. */

@@ -9,8 +9,12 @@ import {
   record,
   textOrNull,
   textOrNullWord,
+  unixTime,
   unixTimeOrNull,
 } from "./record-field.ts";
+
+/** Characters of the words of a note. */
+const note_words_max = 500;
 
 /** A home in which items are installed. */
 export const Home = record("Home", {
@@ -43,6 +47,32 @@ export const HomeInventory = record("Home inventory", {
 });
 
 export type HomeInventory = Static<typeof HomeInventory>;
+
+/** Kinds of notes on time. */
+const noteKinds = ["visitor", "away", "hospital", "furniture", "sensor_moved", "other"] as const;
+
+/** Sources of notes. */
+const noteSources = ["home", "coordinator", "import"] as const;
+
+/** Something that was so in a home for a time, and that no sensor tells: see docs/notes.md. */
+export const Note = record("Note", {
+  homeid: identifying("home", integer("home")),
+  noteid: integer("note identifier, unique in the home"),
+  itemid: identifying("item", integerOrNull("item that the note is about; null: all of the home")),
+  subjectid: identifying("subject", integerOrNull("subject that the note is about; null: all of the home")),
+  kind: Type.Union(
+    noteKinds.map((kind) => Type.Literal(kind)),
+    { description: "what it says" },
+  ),
+  start: unixTime({ description: "when that began" }),
+  stop: unixTimeOrNull("when that ended; null: it lasts"),
+  words: orNull(Type.String({ maxLength: note_words_max }), "more about it, in somebody's own words"),
+  source: Type.Union(
+    noteSources.map((source) => Type.Literal(source)),
+    { description: "who said it" },
+  ),
+  said: unixTimeOrNull("when it was said"),
+});
 
 /** A participant of a study. */
 export const Subject = record("Subject", {

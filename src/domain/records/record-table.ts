@@ -7,6 +7,7 @@ import {
   Home,
   HomeInventory,
   Issue,
+  Note,
   Phone,
   Project,
   ProjectEnrollment,
@@ -29,7 +30,7 @@ import {
 
 /**
  * The records of a programme: the one table that checks, import, storage, routes, OpenAPI and CSV columns
- * derive from. The key is the record's name in an import and in the store. A sixteenth is one more
+ * derive from. The key is the record's name in an import and in the store. A seventeenth is one more
  * schema and one more entry here.
  */
 export const recordTable = {
@@ -155,6 +156,22 @@ export const recordTable = {
       { field: "item", to: "items", when: "always" },
     ],
   },
+  notes: {
+    title: "Notes on time",
+    since: "0.9",
+    schema: Note,
+    identity: ["homeid", "noteid"],
+    required: ["kind", "start"],
+    owner: "homes",
+    order: ["start", "noteid"],
+    rules: spanRules("start", "stop"),
+    references: [
+      { field: "homeid", to: "homes", when: "kept" },
+      { field: "itemid", to: "items", when: "kept" },
+      { field: "subjectid", to: "subjects", when: "kept" },
+    ],
+    defaults: { source: always("import") },
+  },
   projects: {
     title: "Projects",
     since: "0.7",
@@ -206,6 +223,7 @@ export const recordPaths: Readonly<Record<Exclude<RecordType, "items">, string>>
   comments: "/subjects/{id}/comments/",
   alerts: "/subjects/{id}/alerts/",
   home_inventory: "/homes/{id}/inventory/",
+  notes: "/homes/{id}/notes/",
   projects: "/projects/",
   studies: "/studies/",
   issues: "/issues/",

@@ -36,7 +36,7 @@ export function* erase(homes: Homes, { target, id, at_ms }: ErasureRequest): Wor
   if (plan === undefined) return undefined;
   const spans = plan.spans.map((span, place) => ({ ...span, id, place, at_ms, own: 1 }));
   yield* takeAway(homes, spans);
-  yield* forgetRecords(homes, target);
+  yield* forgetRecords(homes, target, spans);
   if ("home" in target && homes.one) yield* change("DELETE FROM waiting");
   return plan;
 }
@@ -52,8 +52,8 @@ export function* takeErasures(homes: Homes, spans: readonly TakenSpan[]): Work<n
   if (fresh.length === 0) return 0;
   yield* holdHomes(fresh.map(({ home }) => home));
   yield* takeAway(homes, fresh);
-  for (const subject of new Set(fresh.flatMap((span) => span.subject ?? [])))
-    yield* forgetRecords(homes, { subject });
+  for (const [subject, of] of Map.groupBy(fresh, (span) => span.subject))
+    if (subject !== null) yield* forgetRecords(homes, { subject }, of);
   for (const { home } of fresh.filter(isWholeHome)) yield* forgetRecords(homes, { home });
   return fresh.length;
 }
@@ -206,6 +206,7 @@ function* removeItems(items: readonly number[]): Work<void> {
 
 const naming = [
   ["subject_inventory", "itemid"],
+  ["notes", "itemid"],
   ["home_inventory", "item"],
   ["issues", "itemid"],
 ] as const;
@@ -234,8 +235,8 @@ function* moveOut(home: number): Work<void> {
   yield* settleUnplaced(keys);
 }
 
-function* forgetRecords(homes: Homes, target: ErasureTarget): Work<void> {
-  for (const { condition, parameter } of conditionsOf(target, homes))
+function* forgetRecords(homes: Homes, target: ErasureTarget, spans: readonly ErasedSpan[] = []): Work<void> {
+  for (const { condition, parameter } of conditionsOf(target, homes, spans))
     yield* change(`DELETE FROM records WHERE ${condition}`, parameter);
   if ("subject" in target) yield* change("DELETE FROM home_alerts WHERE subjectid = $1", target.subject);
 }

@@ -1,8 +1,14 @@
 import type { Kind } from "../../domain/kinds.ts";
 import type { Item } from "../../domain/records/item.ts";
-import { definitionOf, type RecordType, recordTypes } from "../../domain/records/record-table.ts";
+import {
+  definitionOf,
+  type OwnerType,
+  type RecordType,
+  recordTypes,
+} from "../../domain/records/record-table.ts";
 import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../database.ts";
 import {
+  type ErasedSpan,
   type ErasurePlan,
   type ErasureTarget,
   everyDevice,
@@ -65,7 +71,7 @@ export function* erasurePlan(
       if (count > 0) kept.push({ ...stays, readings: count });
     }
   }
-  return { readings, kept, ...(yield* besides(homes, target)), spans: found.spans };
+  return { readings, kept, ...(yield* besides(homes, target, found.spans)), spans: found.spans };
 }
 
 /** The times that an erasure takes away, and those that it leaves to others; undefined where nobody knows the home or subject. */
@@ -148,7 +154,7 @@ function* isKnownHome(homes: Homes, home: number): Work<boolean> {
   const known = yield* firstOf(
     arrays(
       `SELECT 1 FROM streams WHERE home = $1 UNION ALL SELECT 1 FROM epoch_homes WHERE home = $1
-       UNION ALL SELECT 1 FROM records WHERE type IN ('homes', 'home_inventory') AND number = $1
+       UNION ALL SELECT 1 FROM records WHERE type IN ('homes', ${ownedBy("homes")}) AND number = $1
        UNION ALL SELECT 1 FROM records WHERE type = 'project_enrollments' AND ${numberIn("homeid")} = $1
        UNION ALL SELECT 1 FROM records WHERE type = 'issues' AND ${numberIn("homeid")} = $1 LIMIT 1`,
       home,
@@ -171,7 +177,7 @@ function* endOf(homes: Homes, home: number, now_ms: number): Work<number> {
 }
 
 function* subjectSpans(homes: Homes, subject: number, now_ms: number): Work<ErasureSpans | undefined> {
-  const ofSubject = conditionsOf({ subject });
+  const ofSubject = conditionsOf({ subject }, homes);
   const known = yield* rowsOfAll<[number][]>(
     ...ofSubject.map(({ condition, parameter }) =>
       arrays<[number]>(`SELECT 1 FROM records WHERE ${condition} LIMIT 1`, parameter),
@@ -306,16 +312,17 @@ export function* heldSpans(
 function* besides(
   homes: Homes,
   target: ErasureTarget,
+  spans: readonly NewSpan[],
 ): Work<Pick<ErasurePlan, "records" | "alerts" | "files" | "tokens">> {
   const records: Partial<Record<RecordType, number>> = {};
-  for (const { condition, parameter } of conditionsOf(target, homes)) {
+  for (const { condition, parameter } of conditionsOf(target, homes, spans)) {
     const counts = yield* rowsOf(
       arrays<[RecordType, number]>(
         `SELECT type, count(*) FROM records WHERE ${condition} GROUP BY type ORDER BY type`,
         parameter,
       ),
     );
-    for (const [type, count] of counts) records[type] = Number(count);
+    for (const [type, count] of counts) records[type] = (records[type] ?? 0) + Number(count);
   }
   const [column, number] =
     "home" in target ? (["home", target.home] as const) : (["subjectid", target.subject] as const);
@@ -328,22 +335,47 @@ function* besides(
   return { records, alerts: Number(alerts[0]?.[0]), files: Number(files[0]?.[0]), tokens };
 }
 
-/** Which records go; a gateway's are all of its home. */
-export function conditionsOf(target: ErasureTarget, homes?: Homes): RecordCondition[] {
+/** Which records go; a gateway's are all of its home. `spans`: times of homes that go with a participant. No record is in two of them. */
+export function conditionsOf(
+  target: ErasureTarget,
+  homes: Homes,
+  spans: readonly Pick<ErasedSpan, "home" | "kind" | "from_ms" | "before_ms">[] = [],
+): RecordCondition[] {
   if ("home" in target) {
-    if (homes?.one) return [{ condition: "type = ANY ($1::text[])", parameter: recordTypes }];
+    if (homes.one) return [{ condition: "type = ANY ($1::text[])", parameter: recordTypes }];
     return [
-      { condition: "type IN ('homes', 'home_inventory') AND number = $1", parameter: target.home },
+      { condition: `type IN ('homes', ${ownedBy("homes")}) AND number = $1`, parameter: target.home },
       ...["project_enrollments", "issues"].map((type) => ({
         condition: `type = '${type}' AND ${numberIn("homeid")} = $1`,
         parameter: target.home,
       })),
     ];
   }
-  const owned = recordTypes.filter((type) => type === "subjects" || definitionOf(type).owner === "subjects");
-  const types = owned.map((type) => `'${type}'`).join(", ");
+  const { subject } = target;
   return [
-    { condition: `type IN (${types}) AND number = $1`, parameter: target.subject },
-    { condition: `type = 'issues' AND ${numberIn("subjectid")} = $1`, parameter: target.subject },
+    { condition: `type IN ('subjects', ${ownedBy("subjects")}) AND number = $1`, parameter: subject },
+    ...["issues", "notes"].map((type) => ({
+      condition: `type = '${type}' AND ${numberIn("subjectid")} = $1`,
+      parameter: subject,
+    })),
+    ...spans
+      .filter(({ kind }) => kind === null)
+      .map((span) => ({
+        condition: `${notesFrom(homes, span)} AND ${numberIn("subjectid")} IS DISTINCT FROM ${subject}`,
+        parameter: span.home,
+      })),
   ];
+}
+
+/** The notes of a home, `$1`, that begin in a time: a condition on `records`. */
+export function notesFrom(homes: Homes, { from_ms, before_ms }: Between): string {
+  const start = numberIn("start");
+  const ofHome = homes.one ? "$1 = 0" : "number = $1";
+  return `type = 'notes' AND ${ofHome} AND ${start} * 1000 >= ${from_ms} AND ${start} * 1000 < ${before_ms}`;
+}
+
+/** Types of the records of an owner, as SQL. */
+function ownedBy(owner: OwnerType): string {
+  const types = recordTypes.filter((type) => definitionOf(type).owner === owner);
+  return types.map((type) => `'${type}'`).join(", ");
 }

@@ -2,6 +2,7 @@ import { arrays, change, objects, rowsOf, type Work, withoutNulls } from "../dat
 import { type Erasure, everyDevice } from "../erasure.ts";
 import { type Pause, type PausedSpan, type PauseReason, type PauseRequest, pausePlace } from "../pause.ts";
 import { erasedIn, holdHomes, removeSpan } from "./erasing.ts";
+import { notesFrom } from "./erasure-plan.ts";
 import type { Homes } from "./homes.ts";
 import { normalAddress } from "./item-names.ts";
 
@@ -26,7 +27,11 @@ export function* takePauses(homes: Homes, asked: readonly PauseRequest[]): Work<
   yield* holdHomes(pauses.map(({ home }) => home));
   let removed = 0;
   for (const pause of pauses)
-    if (yield* keep(pause)) removed += yield* removeSpan(homes, pause.home, { ...everyDevice, ...pause });
+    if (yield* keep(pause)) {
+      if (pause.why !== undefined && pause.kind === undefined)
+        yield* change(`DELETE FROM records WHERE ${notesFrom(homes, pause)}`, pause.home);
+      removed += yield* removeSpan(homes, pause.home, { ...everyDevice, ...pause });
+    }
   return removed;
 }
 

@@ -1,4 +1,4 @@
-import { type TObject, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { derivedPath, derivedRecords } from "../../domain/derived/derived-record.ts";
 import {
   type DerivedName,
@@ -9,10 +9,9 @@ import {
 import type { DerivedRow } from "../../domain/derived/home-data.ts";
 import { record } from "../../domain/records/record-field.ts";
 import { monthAt, rowsOfMonth } from "../../store/derived/derived-rows.ts";
-import { type HomeSetting, isOlder, zoneOf } from "../../store/derived/home-readings.ts";
-import { HttpError } from "../server/http-errors.ts";
-import { after, before, type Endpoint, type EndpointCall, endpoint, limit, skip } from "./endpoint.ts";
-import { idOf } from "./record-endpoints.ts";
+import { isOlder, zoneOf } from "../../store/derived/home-readings.ts";
+import { after, before, type Endpoint, endpoint, limit, skip } from "./endpoint.ts";
+import { idOf, requireHome } from "./record-endpoints.ts";
 import { nextSecond } from "./series-endpoint.ts";
 
 /** A definition of a derived measure as it is served. */
@@ -93,20 +92,6 @@ function derivedEndpoint(name: DerivedName): Endpoint {
       return { body, next: { before: Math.floor(month.from_ms / 1000), after, skip: left, limit } };
     },
   });
-}
-
-/** Answers the setting of a home that is known: a gateway may be in one that it has no record of. */
-async function requireHome({
-  store,
-  path,
-  settingOf,
-}: EndpointCall<TObject>): Promise<HomeSetting | undefined> {
-  const id = Number(path["id"]);
-  const setting = await settingOf?.(id);
-  if ((await store.record("homes", id)) !== undefined) return setting;
-  const isOwn = setting?.id === id && (store.homes === undefined || store.homes.includes(id));
-  if (!isOwn) throw new HttpError("record_unknown", { record: "home", id });
-  return setting;
 }
 
 function served(name: DerivedName, { at_ms, day, values, observed }: DerivedRow) {

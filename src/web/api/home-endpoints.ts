@@ -7,7 +7,7 @@ import type { PageRequest, SeriesRecord } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { after, before, type Endpoint, endpoint, limit, precision, skip } from "./endpoint.ts";
-import { idOf, requireRecord } from "./record-endpoints.ts";
+import { idOf, requireHome, requireRecord } from "./record-endpoints.ts";
 import { seriesRecord, windowOf } from "./series-endpoint.ts";
 
 /** Endpoints of one home: its inventory and the series sensed in it. */
@@ -25,6 +25,27 @@ export const homeEndpoints: readonly Endpoint[] = [
     handle: async ({ store, path }) => {
       await requireRecord(store, "homes", path.id);
       return { body: await placementsIn(store, path.id) };
+    },
+  }),
+  endpoint({
+    name: "notes",
+    template: "/homes/{id}/notes/",
+    summary: "Notes on time of a home, such as visitors and stays in hospital, newest first",
+    area: "Homes",
+    since: recordTable.notes.since,
+    path: Type.Object({ id: idOf("homes") }),
+    query: Type.Object({ skip, limit, before, after }),
+    response: Type.Array(recordTable.notes.schema),
+    refusals: ["record_unknown"],
+    handle: async (call) => {
+      const { store, path, query } = call;
+      await requireHome(call);
+      const { before = Number.POSITIVE_INFINITY, after = Number.NEGATIVE_INFINITY, skip, limit } = query;
+      const notes = await store.recordsOf("notes", path.id);
+      const asked = notes.filter(({ start }) => start < before && start > after).reverse();
+      const body = asked.slice(skip, skip + limit);
+      if (asked.length <= skip + limit) return { body };
+      return { body, next: { before: query.before, after: query.after, skip: skip + limit, limit } };
     },
   }),
   homeEvents("wirelesssensor_events"),

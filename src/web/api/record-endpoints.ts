@@ -1,10 +1,11 @@
-import { Type } from "@sinclair/typebox";
+import { type TObject, Type } from "@sinclair/typebox";
 import type { Kind } from "../../domain/kinds.ts";
 import { recordTable } from "../../domain/records/record-table.ts";
+import type { HomeSetting } from "../../store/derived/home-readings.ts";
 import type { Store } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
-import { type Area, type Endpoint, endpoint } from "./endpoint.ts";
+import { type Area, type Endpoint, type EndpointCall, endpoint } from "./endpoint.ts";
 
 /** Types of record that stand for themselves, and those that stand in the list of a subject or home. */
 type LoneType = Parameters<Store["records"]>[0];
@@ -20,7 +21,7 @@ const lone: Readonly<Record<LoneType, { one: string; area: Area }>> = {
 };
 
 /** Where the records of a subject are. Those of a home have endpoints of their own: home-endpoints.ts. */
-const ofSubjects: Readonly<Record<Exclude<OwnedType, "home_inventory">, string>> = {
+const ofSubjects: Readonly<Record<Exclude<OwnedType, "home_inventory" | "notes">, string>> = {
   project_enrollments: "enrollment/projects/",
   study_enrollments: "enrollment/studies/",
   scheduled_contacts: "scheduled/contacts/",
@@ -53,6 +54,20 @@ export async function requireRecord(store: VisibleStore, type: LoneType, id: num
   const record = await store.record(type, id);
   if (record === undefined) throw new HttpError("record_unknown", { record: lone[type].one, id });
   return record;
+}
+
+/** Answers the setting of a home that is known: a gateway may be in one that it has no record of. */
+export async function requireHome({
+  store,
+  path,
+  settingOf,
+}: EndpointCall<TObject>): Promise<HomeSetting | undefined> {
+  const id = Number(path["id"]);
+  const setting = await settingOf?.(id);
+  if ((await store.record("homes", id)) !== undefined) return setting;
+  const isOwn = setting?.id === id && (store.homes === undefined || store.homes.includes(id));
+  if (!isOwn) throw new HttpError("record_unknown", { record: "home", id });
+  return setting;
 }
 
 /** @throws HttpError where the kind has no such item */

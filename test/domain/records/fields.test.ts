@@ -50,6 +50,8 @@ const documented: Readonly<Record<RecordType, string>> = {
     "subjectid number, commentid number, stamp number|null, username string|null, comment string|null",
   alerts: "subjectid number, alerttypeid number, alerttypename string|null, alertmessage string|null",
   home_inventory: "homeid number, item object, start number|null, stop number|null",
+  notes: `homeid number, noteid number, itemid number|null, subjectid number|null, kind string,
+    start number, stop number|null, words string|null, source string, said number|null`,
   projects: `projectid number, projectname string|null, start number|null, stop number|null,
     active number|null`,
   studies: `studyid number, studyname string|null, studyinvestigator string|null, studyirb number|null,

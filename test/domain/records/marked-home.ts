@@ -69,6 +69,7 @@ export const ofHome: Readonly<Record<RecordType, (home: number) => ImportedRecor
   comments: (home) => recordOf("comments", home, { subjectid: home }),
   alerts: (home) => recordOf("alerts", home, { subjectid: home }),
   home_inventory: (home) => recordOf("home_inventory", home, { homeid: home, item: home, stop: null }),
+  notes: (home) => recordOf("notes", home, { homeid: home, itemid: home, subjectid: home }),
   projects: (home) => recordOf("projects", home, { projectid: home }),
   studies: (home) => recordOf("studies", home, { studyid: home }),
   issues: (home) => recordOf("issues", home, { issueid: home, homeid: home, subjectid: home, itemid: home }),

@@ -233,6 +233,21 @@ describe("a home with many stays", () => {
   });
 });
 
+test("a home's notes come newest first, in windows of after, before, skip and limit that link to each other", async () => {
+  const [older, newer] = given("notes") as [Body, Body];
+  const path = "/homes/12/notes/";
+  expect(await bodyOf(path)).toEqual([newer, older]);
+  expect(Object.keys(newer)).toEqual(fieldsOf("notes"));
+  expect(await bodyOf(`${path}?before=${newer["start"]}`)).toEqual([older]);
+  expect(await bodyOf(`${path}?after=${older["start"]}`)).toEqual([newer]);
+  expect(await bodyOf(`${path}?skip=1`)).toEqual([older]);
+  const first = await serving.ask(`${path}?limit=1`);
+  expect(await first.json()).toEqual([newer]);
+  expect(first.headers.get("Link")).toContain("/homes/12/notes/?skip=1&limit=1");
+  expect(await bodyOf("/homes/13/notes")).toEqual([]);
+  expect(await refusalOf("/homes/99/notes")).toMatchObject({ status: 404, code: 40404 });
+});
+
 test("every item of the inventory is found under its type, whatever its name", async () => {
   for (const { typename, itemname, itemid } of items) {
     const record = given("items").find((item) => item["itemid"] === itemid);

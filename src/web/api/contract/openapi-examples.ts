@@ -160,6 +160,16 @@ const ofRecord: Readonly<Record<string, JsonObject>> = {
   },
   "Subject inventory": { start: "2026-10-24", stop: null },
   Issue: { statusname: "Open" },
+  Note: {
+    noteid: 4,
+    itemid: null,
+    kind: "visitor",
+    start: stamp - 86_400,
+    stop: stamp,
+    words: "Her daughter stays the night",
+    source: "home",
+    said: stamp - 86_000,
+  },
   "Derived measure": {
     name: "room_visits",
     title: "Stays in rooms",
