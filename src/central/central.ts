@@ -22,7 +22,7 @@ import { dashboardApp, warmPages } from "../web/pages/page-routes.ts";
 import type { Fleet, Site } from "../web/pages/site.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import type { SettingNames } from "../web/server/listening.ts";
-import type { AlertMails } from "./alerts/alert-mails.ts";
+import type { AlertNotices } from "./alerts/alert-notices.ts";
 import { centralItself } from "./alerts/outages.ts";
 import { AlertKeeper } from "./fleet/alert-keeper.ts";
 import { FleetReader } from "./fleet/fleet.ts";
@@ -67,8 +67,8 @@ export async function startCentral(options: {
   directory?: string;
   /** Gateways that central reads by itself. */
   gateways?: GatewayList;
-  /** Writes to people about what homes need; absent: nobody is written to. */
-  mails?: AlertMails;
+  /** Tells people what homes need; absent: nobody is told. */
+  notices?: AlertNotices;
   /** The time since the last backup; absent where the store is no file of its own. */
   backupAge_ms?: () => number;
   /** How many gateways are taken in at once, and wait. */
@@ -117,13 +117,13 @@ export async function startCentral(options: {
       requests_max,
       connections_max,
     });
-    const { mails } = options;
+    const { notices } = options;
     const onFleet = (homes: readonly FleetHome[]) => {
-      mails?.note([...homes, { homeid: centralItself, needs: needsOfCentral(ages()) }]);
+      notices?.note([...homes, { homeid: centralItself, needs: needsOfCentral(ages()) }]);
     };
     const alerts = new AlertKeeper({ store, clock, log: log.named("alerts"), onFleet });
     alerts.start();
-    mails?.start();
+    notices?.start();
     pulling.start();
     return {
       url: apiUrl(server),
@@ -136,7 +136,7 @@ export async function startCentral(options: {
       stop: async () => {
         await pulling.stop();
         await alerts.stop();
-        await mails?.stop();
+        await notices?.stop();
         receiver.desk.stop();
         await server.stop();
         await store.close();
@@ -253,10 +253,10 @@ function random(): number {
 }
 
 function metricsOf(
-  options: { clock: Clock; directory?: string; mails?: AlertMails },
+  options: { clock: Clock; directory?: string; notices?: AlertNotices },
   parts: { receiver: Receiver; fleet: FleetReader; ages: () => CentralAges; server: () => HttpServer },
 ) {
-  const { clock, directory, mails } = options;
+  const { clock, directory, notices } = options;
   const { server, fleet } = parts;
   const { counts, queue } = parts.receiver;
   const started_ms = clock.now().unix_ms;
@@ -279,7 +279,7 @@ function metricsOf(
         queue: queue.status(),
         homes,
         disk_free_bytes: directory === undefined ? undefined : await freeBytes(directory),
-        mails: mails?.figures(),
+        notices: notices?.figures(),
         ...parts.ages(),
       }),
     ];

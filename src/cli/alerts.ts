@@ -2,31 +2,31 @@ import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { AlertFiles, type AlertState, type Outage } from "../central/alerts/alert-state.ts";
+import { noticeSender, testNotice } from "../central/alerts/notice.ts";
 import { isOpen } from "../central/alerts/outages.ts";
-import { smtpSender } from "../central/alerts/smtp.ts";
 import { type AlertSettings, defaultAlertFile, readAlertSettings } from "../config/alert-settings.ts";
 import { needRules } from "../domain/fleet-home.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { momentText, printTable, type TableColumns } from "./terminal-text.ts";
 
-/** `lintel alerts`: whom central has written to about what homes need. */
+/** `lintel alerts`: whom central has told what homes need. */
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
-      "sudo -u lintel-central lintel alerts list": "what is open, who knows, and mails that wait",
+      "sudo -u lintel-central lintel alerts list": "what is open, who knows, and what waits to be sent",
       "sudo -u lintel-central lintel alerts acknowledge 17 20-24": "somebody deals with these",
-      "sudo -u lintel-central lintel alerts test": "a mail to every recipient, at once",
+      "sudo -u lintel-central lintel alerts test": "a mail or a call to every recipient, at once",
     },
     notes: [
-      "lintel central --alerts FILE writes the mails. docs/alerts.md has the keys of the file.",
+      "lintel central --alerts FILE sends the alerts. docs/alerts.md has the keys of the file.",
       "A message has numbers of homes and names of items, and nothing of people. Lintel is no medical device.",
     ],
-    exits: { 0: "done", 1: "a test mail was not taken", 2: "bad settings, or no such alert" },
+    exits: { 0: "done", 1: "a test was not taken", 2: "bad settings, or no such alert" },
   });
   const option = ["--alerts <file>", "the file of alerts", defaultAlertFile] as const;
   command
     .command("list")
-    .description("list open alerts, mails that wait, and mails that were given up")
+    .description("list open alerts, what waits to be sent, and what was given up")
     .option(...option)
     .option("--json", "print them as JSON")
     .action((options: AlertOptions) => list(options, context));
@@ -39,7 +39,7 @@ export function define(command: Command, context: CommandContext): void {
     .action((ids: string[], options: AlertOptions & { by?: string }) => acknowledge(ids, options, context));
   command
     .command("test")
-    .description("send a mail to every recipient")
+    .description("send a test to every recipient")
     .option(...option)
     .action((options: AlertOptions) => sendTests(options, context));
 }
@@ -73,10 +73,10 @@ async function list(options: AlertOptions, { terminal }: CommandContext): Promis
   for (const [to, { waiting }] of Object.entries(recipients))
     if (waiting !== undefined)
       terminal.print(
-        `a mail to ${to} waits since ${momentText(waiting.made_ms)}: ${waiting.failure ?? "not tried yet"}`,
+        `alerts to ${to} wait since ${momentText(waiting.made_ms)}: ${waiting.failure ?? "not tried yet"}`,
       );
   for (const { to, made_ms, failure } of undelivered)
-    terminal.print(`a mail to ${to} of ${momentText(made_ms)} was given up: ${failure}`);
+    terminal.print(`alerts to ${to} of ${momentText(made_ms)} were given up: ${failure}`);
 }
 
 const outageColumns: TableColumns<Outage> = {
@@ -115,20 +115,22 @@ function idsOf(text: string, open: ReadonlySet<number>): number[] {
   throw new OperatorError(`no open alert has the number ${text}`, "lintel alerts list shows the numbers");
 }
 
-async function sendTests(options: AlertOptions, { terminal, exitWith }: CommandContext): Promise<void> {
+async function sendTests(
+  options: AlertOptions,
+  { terminal, clock, exitWith }: CommandContext,
+): Promise<void> {
   const settings = readAlertSettings(options.alerts);
   for (const warning of settings.warnings) terminal.say(warning);
-  const send = smtpSender(settings);
+  const send = noticeSender(settings, clock);
   let failed = 0;
-  for (const { mail: to } of settings.recipients) {
-    const message_id = `<${crypto.randomUUID()}@${settings.smtp.from.split("@").at(-1)}>`;
-    const text = `This is a test of the alerts of ${settings.url}/\n`;
+  for (const recipient of settings.recipients) {
+    const made = { settings, id: crypto.randomUUID(), now_ms: clock.now().unix_ms };
     try {
-      await send({ to, message_id, subject: "Lintel: test", text });
-      terminal.print(`${to}: sent`);
+      await send(recipient, testNotice(recipient, made));
+      terminal.print(`${recipient.to}: sent`);
     } catch (thrown) {
       failed += 1;
-      terminal.print(`${to}: ${messageOf(thrown)}`);
+      terminal.print(`${recipient.to}: ${messageOf(thrown)}`);
     }
   }
   if (failed > 0) exitWith(1);

@@ -3,8 +3,8 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf, type OperatorError } from "../base/errors.ts";
 import { GuardedClock } from "../base/guarded-clock.ts";
 import type { Log } from "../base/log.ts";
-import { AlertMails } from "../central/alerts/alert-mails.ts";
-import { smtpSender } from "../central/alerts/smtp.ts";
+import { AlertNotices } from "../central/alerts/alert-notices.ts";
+import { noticeSender } from "../central/alerts/notice.ts";
 import { startCentral } from "../central/central.ts";
 import { type AlertSettings, readAlertSettings } from "../config/alert-settings.ts";
 import { readGatewayList } from "../config/gateway-list.ts";
@@ -63,7 +63,7 @@ export function define(command: Command, context: CommandContext): void {
     );
   addTlsOptions(command)
     .option("--gateways <file>", "also read the gateways that this file lists, as docs/central.md says")
-    .option("--alerts <file>", "write mails about what homes need, as docs/alerts.md says")
+    .option("--alerts <file>", "tell people what homes need, by mail and webhooks, as docs/alerts.md says")
     .option(
       "--quota <name=n>",
       `what one home may have here, or send a day, instead of ${quotaList}; may be repeated`,
@@ -123,7 +123,7 @@ async function central(options: CentralCommandOptions, context: CommandContext):
           ? {}
           : { backupAge_ms: () => clock.now().unix_ms - backedUp_ms(directory) }),
         gateways,
-        mails: alerts && mailsBy(alerts, { clock, log: log.named("mails") }),
+        notices: alerts && noticesBy(alerts, { clock, log: log.named("notices") }),
         quotas: options.quota,
         clock,
         log,
@@ -148,9 +148,9 @@ async function central(options: CentralCommandOptions, context: CommandContext):
   }).finally(() => stopKeeping?.());
 }
 
-function mailsBy(settings: AlertSettings, { clock, log }: { clock: Clock; log: Log }): AlertMails {
+function noticesBy(settings: AlertSettings, { clock, log }: { clock: Clock; log: Log }): AlertNotices {
   for (const warning of settings.warnings) log.warn(warning);
-  return new AlertMails({ settings, send: smtpSender(settings), clock, log });
+  return new AlertNotices({ settings, send: noticeSender(settings, clock), clock, log });
 }
 
 /** As the options have them. */

@@ -48,7 +48,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   ),
   fleet: command("show which homes need a visit, from central's copy", () => import("./fleet.ts")),
   alerts: command(
-    "show, acknowledge and try the mails that central writes about homes",
+    "show, acknowledge and try the alerts that central sends about homes",
     () => import("./alerts.ts"),
   ),
   remote: command("ask a box for something from afar, with a signature", () => import("./remote.ts")),

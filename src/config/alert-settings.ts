@@ -3,8 +3,8 @@ import { dirname, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { messageOf, OperatorError } from "../base/errors.ts";
 import { isTimezone, timezoneMeant } from "../base/timezone.ts";
-import { type NeedDuty, needDuties } from "../domain/fleet-home.ts";
-import { isServerAddress, tokenFileWarnings } from "./server-access.ts";
+import { type NeedDuty, type NeedType, needDuties, needRules } from "../domain/fleet-home.ts";
+import { isInTheOpen, isServerAddress, tokenFileWarnings } from "./server-access.ts";
 import {
   checkTable,
   type Document,
@@ -14,14 +14,15 @@ import {
   where,
 } from "./toml-document.ts";
 
-/** To whom central writes of what homes need, and by which server of mail. */
+/** Recipients of what homes need, and how central reaches them. */
 export interface AlertSettings {
   /** Central's address, for links. */
   readonly url: string;
   /** Absolute path of the directory in which central keeps who has heard of what. */
   readonly directory: string;
-  readonly smtp: SmtpSettings;
-  /** At most one for each address. */
+  /** Absent: every recipient is a webhook. */
+  readonly smtp?: SmtpSettings | undefined;
+  /** At most one of each name. */
   readonly recipients: readonly AlertRecipient[];
   /** Faults that do not prevent a start, one line each. */
   readonly warnings: readonly string[];
@@ -35,11 +36,23 @@ export interface SmtpSettings {
   readonly from: string;
 }
 
+/** A program that is called. */
+export interface AlertWebhook {
+  readonly url: string;
+  /** Absolute paths: of the secret that signs calls, and of the certificate of the receiver where no authority vouches for it. */
+  readonly secret_file: string;
+  readonly certificate?: string | undefined;
+}
+
 export interface AlertRecipient {
-  readonly mail: string;
+  /** An address of mail, or the name of a webhook, whose address may be a secret. */
+  readonly to: string;
+  /** Absent: mail is sent. */
+  readonly webhook?: AlertWebhook | undefined;
   readonly duties: readonly NeedDuty[];
   /** Absent: all. */
   readonly homes?: readonly number[] | undefined;
+  readonly needs?: readonly NeedType[] | undefined;
   readonly timezone: string;
   /** Local times, `HH:MM`. The second may be before the first: then the span goes over midnight. */
   readonly quiet: { readonly from: string; readonly to: string };
@@ -60,24 +73,46 @@ export function readAlertSettings(file: string): AlertSettings {
   const [odd] = Object.keys(unknown);
   if (odd !== undefined) throw unknownKey(document, [odd], ["url", "directory", "smtp", "recipient"]);
   checkTable(document, [], topSchema, { url, directory });
-  checkTable(document, ["smtp"], smtpSchema, smtp);
+  if (smtp !== undefined) checkTable(document, ["smtp"], smtpSchema, smtp);
   if (!Array.isArray(tables) || tables.length === 0 || tables.length > recipients_max)
     throw new OperatorError(
       `${where(document, ["recipient"])}: there must be from 1 to ${recipients_max} recipients`,
       "write [[recipient]] above the keys of each, and one for a list of people that the mail server knows",
     );
   const absolute = (name: string) => resolve(dirname(resolve(file)), name);
-  const { password_file, ...server } = smtp as Static<typeof smtpSchema>;
-  const recipients = tables.map((table, place) => recipientOf(document, place, table));
+  const recipients = tables.map((table, place) => recipientOf(document, place, table, absolute));
   requireEveryDuty(document, recipients);
-  const password = password_file && absolute(password_file);
+  const writtenTo = recipients.find(({ webhook }) => webhook === undefined);
+  if (smtp === undefined && writtenTo !== undefined)
+    throw new OperatorError(
+      `${document.file}: there is no server of mail to write to ${writtenTo.to}`,
+      "write [smtp] with url and from",
+    );
   return {
     url: String(url).replace(/\/+$/, ""),
     directory: absolute(String(directory)),
-    smtp: { ...server, password_file: password },
+    ...smtpOf(document, smtp, recipients, absolute),
     recipients,
-    warnings: password === undefined ? [] : tokenFileWarnings(password, where(document, ["smtp"])),
   };
+}
+
+/** The server of mail, and warnings of secrets that others may read. */
+function smtpOf(
+  document: Document,
+  smtp: unknown,
+  recipients: readonly AlertRecipient[],
+  absolute: (name: string) => string,
+): Pick<AlertSettings, "smtp" | "warnings"> {
+  const hooks = recipients.flatMap(({ webhook }, place) =>
+    webhook === undefined
+      ? []
+      : tokenFileWarnings(webhook.secret_file, where(document, ["recipient", String(place)])),
+  );
+  if (smtp === undefined) return { warnings: hooks };
+  const { password_file, ...server } = smtp as Static<typeof smtpSchema>;
+  const password = password_file && absolute(password_file);
+  const own = password === undefined ? [] : tokenFileWarnings(password, where(document, ["smtp"]));
+  return { smtp: { ...server, password_file: password }, warnings: [...own, ...hooks] };
 }
 
 /** The password of the server of mail; undefined where none is set. @throws OperatorError where its file cannot be read */
@@ -106,7 +141,11 @@ const smtpSchema = Type.Object({
 });
 
 const recipientSchema = Type.Object({
-  mail: Type.String({ description: `an address such as ${address}` }),
+  mail: Type.Optional(Type.String({ description: `an address such as ${address}` })),
+  webhook: Type.Optional(Type.String({ description: 'an address such as "https://hooks.example/lintel"' })),
+  name: Type.Optional(Type.String({ description: 'a name such as "field-desk"' })),
+  secret_file: Type.Optional(Type.String({ minLength: 1, description: "the path of a file" })),
+  certificate: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
   duties: Type.Array(Type.Union(needDuties.map((duty) => Type.Literal(duty))), {
     minItems: 1,
     description: `a list of ${needDuties.map((duty) => `"${duty}"`).join(", ")}`,
@@ -116,6 +155,14 @@ const recipientSchema = Type.Object({
       minItems: 1,
       maxItems: 10_000,
       description: "a list of numbers of homes",
+    }),
+  ),
+  needs: Type.Optional(
+    Type.Array(Type.Union(Object.keys(needRules).map((need) => Type.Literal(need as NeedType))), {
+      ...{ minItems: 1, maxItems: Object.keys(needRules).length },
+      description: `a list of ${Object.keys(needRules)
+        .map((need) => `"${need}"`)
+        .join(", ")}`,
     }),
   ),
   timezone: Type.String({ description: 'a time zone such as "Europe/Berlin"' }),
@@ -134,6 +181,8 @@ const alertDocument: DocumentKind = {
     "smtp.url": (text) => isSmtp(text),
     "smtp.from": isMail,
     "recipient.mail": isMail,
+    "recipient.webhook": isWebhook,
+    "recipient.name": (text) => /^[a-z0-9][a-z0-9-]{0,39}$/.test(text),
     "recipient.timezone": (text) => isTimezone(text) || (timezoneMeant(text) ?? false),
     "recipient.quiet": (text) => new RegExp(`^${time}-${time}$`).test(text),
     "recipient.digest": (text) => new RegExp(`^${time}$`).test(text),
@@ -146,30 +195,66 @@ function isSmtp(text: string): boolean {
   return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== "" && url.password === "";
 }
 
-function recipientOf(document: Document, place: number, table: unknown): AlertRecipient {
-  checkTable(document, ["recipient", String(place)], recipientSchema, table);
-  const { quiet = "20:00-08:00", digest = "08:00", ...rest } = table as Static<typeof recipientSchema>;
-  const [from = "", to = ""] = quiet.split("-");
-  return { ...rest, digest, quiet: { from, to } };
+/** An address for calls: they travel by TLS alone, except to this machine. */
+function isWebhook(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    `${url.username}${url.password}${url.hash}` === "" &&
+    !isInTheOpen(text)
+  );
+}
+
+function recipientOf(
+  document: Document,
+  place: number,
+  table: unknown,
+  absolute: (name: string) => string,
+): AlertRecipient {
+  const path = ["recipient", String(place)];
+  checkTable(document, path, recipientSchema, table);
+  const {
+    mail,
+    webhook: url,
+    name,
+    secret_file,
+    certificate,
+    ...others
+  } = table as Static<typeof recipientSchema>;
+  const { quiet = "20:00-08:00", digest = "08:00", ...rest } = others;
+  const [from = "", before = ""] = quiet.split("-");
+  const both = { ...rest, digest, quiet: { from, to: before } };
+  const ofHook = [url, name, secret_file, certificate].filter((one) => one !== undefined);
+  if (mail !== undefined && ofHook.length === 0) return { to: mail, ...both };
+  if (mail !== undefined || url === undefined || name === undefined || secret_file === undefined)
+    throw new OperatorError(
+      `${where(document, path)}: this [[recipient]] is neither an address of mail nor a webhook`,
+      "write mail alone, or webhook with name and secret_file",
+    );
+  const webhook = {
+    url,
+    secret_file: absolute(secret_file),
+    certificate: certificate && absolute(certificate),
+  };
+  return { to: name, webhook, ...both };
 }
 
 /** Nothing that a home can need is nobody's: what no recipient has as a duty goes to those who have `lead`. */
 function requireEveryDuty(document: Document, recipients: readonly AlertRecipient[]): void {
-  const twice = recipients.find(
-    ({ mail }, place) => recipients.findIndex((one) => one.mail === mail) < place,
-  );
+  const twice = recipients.find(({ to }, place) => recipients.findIndex((one) => one.to === to) < place);
   if (twice !== undefined)
     throw new OperatorError(
-      `${document.file}: ${twice.mail} is a recipient twice`,
-      "write one [[recipient]] with all duties of that address",
+      `${document.file}: ${twice.to} is a recipient twice`,
+      "write one [[recipient]] with all its duties",
     );
-  const everywhere = recipients.filter(({ homes }) => homes === undefined);
+  const everywhere = recipients.filter(({ homes, needs }) => homes === undefined && needs === undefined);
   const has = (duty: NeedDuty) => everywhere.some(({ duties }) => duties.includes(duty));
   const open = needDuties.filter((duty) => duty !== "lead" && !has(duty));
   if (open.length > 0 && !has("lead"))
     throw new OperatorError(
       `${document.file}: nobody has the duty ${open.join(" or ")} for every home`,
-      'give it to a recipient without homes, or "lead", which has what nobody else has',
+      'give it to a recipient without homes and needs, or "lead", which has what nobody else has',
     );
 }
 

@@ -97,6 +97,22 @@ test.each([
     "nobody has the duty data or server",
   ],
   ["no zone", (text: string) => text.replace("Europe/Berlin", "CET"), 'did you mean "Europe/Berlin"?'],
+  [
+    "a webhook that has no secret",
+    (text: string) => text.replace(/mail = .*/, 'webhook = "https://hooks.example/"\nname = "desk"'),
+    "write mail alone, or webhook with name and secret_file",
+  ],
+  [
+    "a webhook in the open",
+    (text: string) => text.replace("mail =", 'webhook = "http://hooks.example/"\nmail ='),
+    "recipient.webhook is",
+  ],
+  ["a need that is none", (text: string) => `${text}needs = ["item_silence"]\n`, "recipient.needs is"],
+  [
+    "no server of mail",
+    (text: string) => text.replace(/\[smtp\][^[]*/, ""),
+    "write [smtp] with url and from",
+  ],
   ["a time of no clock", (text: string) => text.replace('"08:00"', '"8"'), "recipient.digest is"],
 ])("settings with %s are refused in one line, with the remedy", async (_, change, said) => {
   const other = join(site.directory, "other.toml");

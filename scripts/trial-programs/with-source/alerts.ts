@@ -28,10 +28,10 @@ const west = Array.from({ length: homes / 2 }, (_, place) => place + 1);
 const east = Array.from({ length: homes / 2 }, (_, place) => homes / 2 + place + 1);
 const night = { quiet: { from: "20:00", to: "08:00" }, digest: "08:30" };
 const recipients: AlertRecipient[] = [
-  { ...night, mail: "west@example.org", duties: ["field"], homes: west, timezone: "America/Los_Angeles" },
-  { ...night, mail: "east@example.org", duties: ["field"], homes: east, timezone: "Europe/Berlin" },
-  { ...night, mail: "data@example.org", duties: ["data"], timezone: "Europe/Berlin" },
-  { ...night, mail: "lead@example.org", duties: ["lead", "server"], timezone: "Europe/Berlin" },
+  { ...night, to: "west@example.org", duties: ["field"], homes: west, timezone: "America/Los_Angeles" },
+  { ...night, to: "east@example.org", duties: ["field"], homes: east, timezone: "Europe/Berlin" },
+  { ...night, to: "data@example.org", duties: ["data"], timezone: "Europe/Berlin" },
+  { ...night, to: "lead@example.org", duties: ["lead", "server"], timezone: "Europe/Berlin" },
 ];
 
 const directory = mkdtempSync(join(tmpdir(), "lintel-alerts-"));
@@ -85,7 +85,7 @@ let repeated = 0;
 const heard = new Map<string, { to: string; at_ms: number }[]>();
 for (const [place, { to, subject, messageId, text }] of server.mails.entries()) {
   const at_ms = received_ms[place] ?? 0;
-  const recipient = recipients.find(({ mail }) => mail === to) as AlertRecipient;
+  const recipient = recipients.find((one) => one.to === to) as AlertRecipient;
   const time = localTime(recipient.timezone, at_ms);
   if (time >= recipient.quiet.from || time < recipient.quiet.to)
     faults.push(`${to} got "${subject}" at ${time}, in quiet hours`);

@@ -20,29 +20,30 @@ const Outage = Type.Object({
   seen_ms: moment_ms,
   /** Since when it has lasted long enough for somebody to hear of it. */
   ripe_ms: Type.Optional(moment_ms),
-  /** When whom was written of it, by address. */
+  /** When whom was written of it, by the names of recipients. */
   told: Type.Record(Type.String(), moment_ms),
   acknowledged: Type.Optional(Type.Object({ at_ms: moment_ms, by: Type.String() })),
   over_ms: Type.Optional(moment_ms),
 });
 export type Outage = Static<typeof Outage>;
 
-/** A mail that waits for its server. */
-const WaitingMail = Type.Object({
+/** A mail that waits for its server, or a call for its receiver. */
+const WaitingNotice = Type.Object({
   /** The same for each try: a server or reader that gets it twice can tell. */
   message_id: Type.String(),
   subject: Type.String(),
+  /** Of a mail its text, of a call its body. */
   text: Type.String(),
   made_ms: moment_ms,
   tries: whole,
   next_ms: moment_ms,
   failure: Type.Optional(Type.String()),
 });
-export type WaitingMail = Static<typeof WaitingMail>;
+export type WaitingNotice = Static<typeof WaitingNotice>;
 
-/** A recipient has at most one mail that waits: what happens until that is gone is in the next. */
+/** A recipient has at most one notice that waits: what happens until that is gone is in the next. */
 const RecipientState = Type.Object({
-  waiting: Type.Optional(WaitingMail),
+  waiting: Type.Optional(WaitingNotice),
   mailed_ms: moment_ms,
   /** The date of the last digest, where the recipient is, and its moment. */
   digest: Type.String(),
@@ -56,7 +57,7 @@ const AlertState = Type.Object({
   /** Outages that were too many. */
   left_out: whole,
   recipients: Type.Record(Type.String(), RecipientState),
-  /** Mails that were given up, the newest last. */
+  /** Notices that were given up, the newest last. */
   undelivered: Type.Array(
     Type.Object({ to: Type.String(), subject: Type.String(), made_ms: moment_ms, failure: Type.String() }),
   ),

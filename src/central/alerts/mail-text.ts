@@ -1,10 +1,10 @@
 import { needRules } from "../../domain/fleet-home.ts";
 import type { Outage } from "./alert-state.ts";
-import type { MailContent } from "./mail-rounds.ts";
+import type { NoticeContent } from "./due-notices.ts";
 import { centralItself } from "./outages.ts";
 
 /** Subject and text of a mail, in plain text. It has numbers of homes and names of items, and nothing of people. */
-export function mailText(content: MailContent, url: string): { subject: string; text: string } {
+export function mailText(content: NoticeContent, url: string): { subject: string; text: string } {
   const { told, over, open } = content;
   const ids = told.filter(({ acknowledged }) => acknowledged === undefined).map(({ id }) => id);
   const parts = [
@@ -23,7 +23,7 @@ export function mailText(content: MailContent, url: string): { subject: string; 
   return { subject: `Lintel: ${subjectOf(content)}`, text: `${parts.join("\n")}\n` };
 }
 
-function subjectOf({ kind, told, over, open }: MailContent): string {
+function subjectOf({ kind, told, over, open }: NoticeContent): string {
   const homes = [...new Set(told.map(({ home }) => home))];
   const [first] = told;
   const what =

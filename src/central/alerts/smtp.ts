@@ -1,8 +1,7 @@
-import type { AlertSettings } from "../../config/alert-settings.ts";
-import { smtpPassword } from "../../config/alert-settings.ts";
+import { type SmtpSettings, smtpPassword } from "../../config/alert-settings.ts";
 import { isOwnHost } from "../../config/server-access.ts";
 
-export interface OutgoingMail {
+interface OutgoingMail {
   readonly to: string;
   readonly message_id: string;
   readonly subject: string;
@@ -10,10 +9,10 @@ export interface OutgoingMail {
 }
 
 /** Hands a mail to the server. Rejects where that does not take it. */
-export type SendMail = (mail: OutgoingMail) => Promise<void>;
+type SendMail = (mail: OutgoingMail) => Promise<void>;
 
 /** Sends by the server of the settings, one connection a mail. A password travels by TLS alone, but to this machine. */
-export function smtpSender({ smtp }: Pick<AlertSettings, "smtp">): SendMail {
+export function smtpSender(smtp: SmtpSettings): SendMail {
   const url = new URL(smtp.url);
   return async ({ to, message_id, subject, text }) => {
     const password = smtpPassword(smtp);

@@ -176,8 +176,8 @@ export interface CentralFigures {
   /** Since the last backup, where that is known. */
   readonly backup_age_ms?: number | undefined;
   readonly certificate_left_ms?: number | undefined;
-  /** Mails about homes, where central writes any: delivered since the start. */
-  readonly mails?: {
+  /** Mails and calls of webhooks about homes, where central sends any: delivered since the start. */
+  readonly notices?: {
     readonly open: number;
     readonly waiting: number;
     readonly delivered: number;
@@ -222,10 +222,18 @@ export function centralFamilies(figures: CentralFigures): Family[] {
       figures.certificate_left_ms === undefined ? undefined : figures.certificate_left_ms / 1000,
       "seconds",
     ),
-    gauge("lintel_alerts_open", "Alerts that are open", figures.mails?.open),
-    gauge("lintel_mails_waiting", "Mails that wait for their server", figures.mails?.waiting),
-    counter("lintel_mails_delivered", "Mails that their server took", figures.mails?.delivered),
-    gauge("lintel_mails_undelivered", "Mails that were given up", figures.mails?.undelivered),
+    gauge("lintel_alerts_open", "Alerts that are open", figures.notices?.open),
+    gauge("lintel_mails_waiting", "Mails and calls of webhooks that wait", figures.notices?.waiting),
+    counter(
+      "lintel_mails_delivered",
+      "Mails and calls of webhooks that were taken",
+      figures.notices?.delivered,
+    ),
+    gauge(
+      "lintel_mails_undelivered",
+      "Mails and calls of webhooks that were given up",
+      figures.notices?.undelivered,
+    ),
     ...homeFamilies(homes, now_ms),
   ];
 }

@@ -87,7 +87,7 @@ const otherRules: readonly AlertingRule[] = [
     "lintel_mails_waiting > 0",
     "4h",
     "normal",
-    "{{ $labels.instance }} cannot deliver mails about homes: lintel alerts list says why",
+    "{{ $labels.instance }} cannot deliver alerts about homes: lintel alerts list says why",
   ),
   serverRule(
     "LintelUploadsSentAway",

@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { lineLog } from "../../../../src/base/log.ts";
-import { AlertMails } from "../../../../src/central/alerts/alert-mails.ts";
+import { AlertNotices } from "../../../../src/central/alerts/alert-notices.ts";
+import { noticeSender } from "../../../../src/central/alerts/notice.ts";
 import type { Needy } from "../../../../src/central/alerts/outages.ts";
-import { smtpSender } from "../../../../src/central/alerts/smtp.ts";
 import type { AlertSettings } from "../../../../src/config/alert-settings.ts";
 import { linesOf } from "../../../../testbed/lines.ts";
 import { SettableClock } from "../../../../testbed/settable-clock.ts";
@@ -17,14 +17,14 @@ export interface Round {
 if (import.meta.main) {
   const settings = JSON.parse(process.argv[2] ?? "") as AlertSettings;
   mkdirSync(settings.directory, { recursive: true });
-  let mails: AlertMails | undefined;
+  let mails: AlertNotices | undefined;
   let clock = new SettableClock(0);
   for await (const line of linesOf(Bun.stdin.stream())) {
     const { now_ms, needy } = JSON.parse(line) as Round;
     if (mails === undefined) {
       clock = new SettableClock(now_ms);
       const log = lineLog({ write: (text) => console.error(text), clock, least: "error" });
-      mails = new AlertMails({ settings, send: smtpSender(settings), clock, log });
+      mails = new AlertNotices({ settings, send: noticeSender(settings, clock), clock, log });
     }
     clock.advance(now_ms - clock.now().unix_ms);
     mails.note(needy);

@@ -5,19 +5,18 @@ import { plainLine } from "../../base/text.ts";
 import { day_ms, hour_ms, localDate } from "../../base/time.ts";
 import type { AlertRecipient, AlertSettings } from "../../config/alert-settings.ts";
 import { AlertFiles, type AlertState, type RecipientState } from "./alert-state.ts";
-import { isQuiet, nextMail } from "./mail-rounds.ts";
-import { mailText } from "./mail-text.ts";
+import { isQuiet, nextNotice } from "./due-notices.ts";
+import { noticeOf, type SendNotice } from "./notice.ts";
 import { isOpen, type Needy, noteNeeds } from "./outages.ts";
-import type { SendMail } from "./smtp.ts";
 
 /**
- * Writes to people about what homes need. A mail is on disk before it is sent, and taken from there once the server has it: a central that is
- * killed in between sends it again, under the same Message-ID, and loses none.
+ * Tells people, and programs, what homes need. A notice is on disk before it is sent, and taken from there once the other side has it: a central that is
+ * killed in between sends it again, under the same name, and loses none.
  */
-export class AlertMails {
+export class AlertNotices {
   readonly #options: {
     readonly settings: AlertSettings;
-    readonly send: SendMail;
+    readonly send: SendNotice;
     readonly clock: Clock;
     readonly log: Log;
     readonly newId: () => string;
@@ -27,12 +26,13 @@ export class AlertMails {
   #fleet: readonly Needy[] | undefined;
   #cancel = () => {};
   #rounding: Promise<void> = Promise.resolve();
-  #said = "";
+  /** Why the last try for a recipient failed, where the log says so. */
+  readonly #said = new Map<string, string>();
   #delivered = 0;
 
   constructor(options: {
     settings: AlertSettings;
-    send: SendMail;
+    send: SendNotice;
     clock: Clock;
     log: Log;
     /** A text that nobody had before. */
@@ -41,18 +41,18 @@ export class AlertMails {
     this.#options = { newId: () => crypto.randomUUID(), ...options };
     this.#files = new AlertFiles(options.settings.directory);
     this.#state = this.#files.read();
-    // Whoever starts central again may have mended why the server took no mail.
+    // Whoever starts central again may have mended why the other side took nothing.
     for (const { waiting } of Object.values(this.#state.recipients)) if (waiting) waiting.next_ms = 0;
-    const known = new Set(options.settings.recipients.map(({ mail }) => mail));
-    for (const mail of Object.keys(this.#state.recipients))
-      if (!known.has(mail)) delete this.#state.recipients[mail];
+    const known = new Set(options.settings.recipients.map(({ to }) => to));
+    for (const to of Object.keys(this.#state.recipients))
+      if (!known.has(to)) delete this.#state.recipients[to];
   }
 
   start(): void {
     this.#cancel = repeat(this.#options.clock, round_interval_ms, () => this.round(), 0);
   }
 
-  /** Ends the rounds, and waits a moment for a mail that is under way. */
+  /** Ends the rounds, and waits a moment for notices that are under way. */
   async stop(): Promise<void> {
     this.#cancel();
     const { clock } = this.#options;
@@ -65,7 +65,7 @@ export class AlertMails {
     void this.round();
   }
 
-  /** How many outages are open, and mails waiting, delivered since the start, and given up. */
+  /** How many outages are open, and notices waiting, delivered since the start, and given up. */
   figures() {
     const { outages, recipients, undelivered } = this.#state;
     const waiting = Object.values(recipients).filter((one) => one.waiting !== undefined).length;
@@ -75,7 +75,7 @@ export class AlertMails {
     };
   }
 
-  /** Takes acknowledgements and the fleet in, writes the mails that are due, and sends those that wait. Never rejects. */
+  /** Takes acknowledgements and the fleet in, writes the notices that are due, and sends those that wait. Never rejects. */
   round(): Promise<void> {
     this.#rounding = this.#rounding
       .then(() => this.#roundOnce())
@@ -96,80 +96,85 @@ export class AlertMails {
     await this.#sendAll(now_ms);
   }
 
-  /** Writes the next mail to a recipient, where one is due. @returns whether the state has changed */
+  /** Writes the next notice to a recipient, where one is due. @returns whether the state has changed */
   #write(recipient: AlertRecipient, now_ms: number): boolean {
     const { settings, newId } = this.#options;
-    const { mail, timezone } = recipient;
+    const { to, timezone } = recipient;
     const today = localDate(timezone, now_ms);
-    const known = this.#state.recipients[mail];
+    const known = this.#state.recipients[to];
     // The first digest is that of tomorrow.
     const state: RecipientState = known ?? { mailed_ms: 0, digest: today, digest_ms: now_ms };
-    this.#state.recipients[mail] = state;
+    this.#state.recipients[to] = state;
     if (state.waiting !== undefined) return known === undefined;
-    const content = nextMail(this.#state, recipient, settings.recipients, now_ms);
+    const content = nextNotice(this.#state, recipient, settings.recipients, now_ms);
     if (content === undefined) return known === undefined;
     if (content.kind === "digest") Object.assign(state, { digest: today, digest_ms: now_ms });
     if (content.told.length + content.over.length === 0) return true;
-    const text = mailText(content, settings.url);
-    for (const outage of content.told) outage.told[mail] = now_ms;
-    const domain = settings.smtp.from.split("@").at(-1);
-    state.waiting = {
-      ...{ ...text, message_id: `<${newId()}@${domain}>`, made_ms: now_ms, tries: 0, next_ms: now_ms },
-    };
+    const notice = noticeOf(content, recipient, { settings, id: newId(), now_ms });
+    for (const outage of content.told) outage.told[to] = now_ms;
+    state.waiting = { ...notice, made_ms: now_ms, tries: 0, next_ms: now_ms };
     state.mailed_ms = now_ms;
     return true;
   }
 
+  /** Mails have one server, and go one after the other. No receiver of a webhook makes anybody else wait. */
   async #sendAll(now_ms: number): Promise<void> {
-    for (const recipient of this.#options.settings.recipients) {
-      const { mail } = recipient;
-      const state = this.#state.recipients[mail];
-      if (state?.waiting === undefined || state.waiting.next_ms > now_ms || isQuiet(recipient, now_ms))
-        continue;
-      const isAnswered = await this.#send(mail, state);
-      this.#keep();
-      // The others would wait as long for a server that does not answer.
-      if (!isAnswered) return;
-    }
+    const due = this.#options.settings.recipients.filter((recipient) => {
+      const { next_ms = Number.POSITIVE_INFINITY } = this.#state.recipients[recipient.to]?.waiting ?? {};
+      return next_ms <= now_ms && !isQuiet(recipient, now_ms);
+    });
+    const calls = due.filter(({ webhook }) => webhook !== undefined).map((one) => this.#send(one));
+    // The others would wait as long for a server that does not answer.
+    for (const recipient of due.filter(({ webhook }) => webhook === undefined))
+      if (!(await this.#send(recipient))) break;
+    await Promise.all(calls);
   }
 
-  /** Sends the mail that waits. @returns false where the server said nothing */
-  async #send(to: string, state: RecipientState): Promise<boolean> {
+  /** Sends the notice that waits, and keeps how that ended. @returns false where the server of mail said nothing */
+  async #send(recipient: AlertRecipient): Promise<boolean> {
+    const state = this.#state.recipients[recipient.to];
+    if (state === undefined) return true;
+    const isAnswered = await this.#sendOnce(recipient, state);
+    this.#keep();
+    return isAnswered;
+  }
+
+  async #sendOnce(recipient: AlertRecipient, state: RecipientState): Promise<boolean> {
     const { send, clock, log } = this.#options;
     const { waiting } = state;
+    const { to } = recipient;
     if (waiting === undefined) return true;
-    const { message_id, subject, text } = waiting;
     try {
-      await send({ to, message_id, subject, text });
+      await send(recipient, waiting);
       delete state.waiting;
       this.#delivered += 1;
-      this.#said = "";
+      this.#said.delete(to);
       return true;
     } catch (thrown) {
       const failure = plainLine(messageOf(thrown));
       const now_ms = clock.now().unix_ms;
       const delay_ms = Math.min(first_delay_ms * 2 ** waiting.tries, delay_max_ms);
       state.waiting = { ...waiting, tries: waiting.tries + 1, next_ms: now_ms + delay_ms, failure };
-      if (now_ms - waiting.made_ms > mail_life_ms) this.#giveUp(to, state);
-      else if (failure !== this.#said)
-        log.warn(`a mail to ${to} could not be sent: ${failure} (said once; it is tried for 3 days)`);
-      this.#said = failure;
+      if (now_ms - waiting.made_ms > notice_life_ms) this.#giveUp(to, state);
+      else if (failure !== this.#said.get(to))
+        log.warn(`alerts could not be sent to ${to}: ${failure} (said once; they are tried for 3 days)`);
+      this.#said.set(to, failure);
       return typeof (thrown as { responseCode?: unknown }).responseCode === "number";
     }
   }
 
-  /** Whatever it told is untold: the next mail has it again. */
+  /** Whatever it told is untold: the next notice has it again. */
   #giveUp(to: string, state: RecipientState): void {
     const { subject = "", made_ms = 0, failure = "" } = state.waiting ?? {};
     for (const { told } of this.#state.outages) if (told[to] === made_ms) delete told[to];
-    this.#options.log.error(`a mail to ${to} was given up after 3 days: ${failure}`);
+    this.#options.log.error(`alerts to ${to} were given up after 3 days: ${failure}`);
     this.#state.undelivered = [...this.#state.undelivered, { to, subject, made_ms, failure }].slice(
       -undelivered_max,
     );
     delete state.waiting;
   }
 
-  /** On a full disk it goes on in memory: a mail that is sent twice is better than none. */
+  /** On a full disk it goes on in memory: a notice that is sent twice is better than none. */
   #keep(): boolean {
     try {
       this.#files.write(this.#state);
@@ -186,6 +191,6 @@ export class AlertMails {
 const round_interval_ms = 60_000;
 const first_delay_ms = 60_000;
 const delay_max_ms = hour_ms;
-const mail_life_ms = 3 * day_ms;
+const notice_life_ms = 3 * day_ms;
 const undelivered_max = 100;
 const stop_wait_ms = 2_000;

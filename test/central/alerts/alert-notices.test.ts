@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hour_ms } from "../../../src/base/time.ts";
-import { AlertMails } from "../../../src/central/alerts/alert-mails.ts";
+import { AlertNotices } from "../../../src/central/alerts/alert-notices.ts";
 import { AlertFiles } from "../../../src/central/alerts/alert-state.ts";
+import { noticeSender, testNotice } from "../../../src/central/alerts/notice.ts";
 import { smtpSender } from "../../../src/central/alerts/smtp.ts";
 import { needsOfCentral } from "../../../src/central/fleet/needs-of-central.ts";
 import type { AlertRecipient } from "../../../src/config/alert-settings.ts";
@@ -11,19 +12,20 @@ import type { FleetHome, FleetNeed } from "../../../src/domain/fleet-home.ts";
 import { MailServer } from "../../../testbed/mail-server.ts";
 import { keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { WebhookReceiver } from "../../../testbed/webhook-receiver.ts";
 
 /** A Monday in Berlin, in summer time: 10:00 there. */
 const monday_ms = Date.UTC(2026, 5, 1, 8);
 const field: AlertRecipient = {
-  ...{ mail: "field@example.org", duties: ["field"], timezone: "Europe/Berlin" },
+  ...{ to: "field@example.org", duties: ["field"], timezone: "Europe/Berlin" },
   ...{ quiet: { from: "20:00", to: "08:00" }, digest: "08:30" },
 };
-const others: AlertRecipient = { ...field, mail: "lead@example.org", duties: ["lead"] };
+const others: AlertRecipient = { ...field, to: "lead@example.org", duties: ["lead"] };
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let server: MailServer;
 let clock: SettableClock;
-let mails: AlertMails;
+let notices: AlertNotices;
 let lines: string[];
 let sent = 0;
 
@@ -41,15 +43,15 @@ afterEach(async () => {
 });
 
 /** As a central that starts on the directory. */
-function open(url = server.url): void {
+function open(url = server.url, recipients: readonly AlertRecipient[] = [field, others]): void {
   const kept = keptLog();
   lines = kept.lines;
   const settings = {
-    ...{ url: "https://central.example", directory: directory.path, recipients: [field, others] },
+    ...{ url: "https://central.example", directory: directory.path, recipients },
     ...{ smtp: { url, from: "lintel@example.org" }, warnings: [] },
   };
-  mails = new AlertMails({
-    ...{ settings, send: smtpSender(settings), clock, log: kept.log },
+  notices = new AlertNotices({
+    ...{ settings, send: noticeSender(settings, clock), clock, log: kept.log },
     newId: () => `mail-${++sent}`,
   });
 }
@@ -70,8 +72,8 @@ const homes = (needs: Readonly<Record<number, readonly FleetNeed[]>>) =>
 /** Time passes, central looks at its homes, and mails what is due. */
 async function after(hours: number, fleet: readonly FleetHome[]): Promise<void> {
   clock.advance(hours * hour_ms);
-  mails.note(fleet);
-  await mails.round();
+  notices.note(fleet);
+  await notices.round();
 }
 
 const subjects = () => server.mails.map(({ to, subject }) => [to.split("@")[0], subject]);
@@ -178,9 +180,9 @@ test("a server that refuses is asked again, and a mail that it took is not sent 
   await after(0, homes({ 3: [overdue] }));
   await after(1 / 60, homes({ 3: [overdue], 4: [overdue] }));
   expect(lines).toEqual([
-    expect.stringContaining("a mail to field@example.org could not be sent: Message failed: 451 try later"),
+    expect.stringContaining("alerts could not be sent to field@example.org: Message failed: 451 try later"),
   ]);
-  expect(mails.figures()).toMatchObject({ waiting: 1, delivered: 0 });
+  expect(notices.figures()).toMatchObject({ waiting: 1, delivered: 0 });
   await after(2 / 60, homes({ 3: [overdue], 4: [overdue] }));
   expect(subjects()).toEqual([["field", "Lintel: home 3: Upload overdue"]]);
   // Home 4 waits for its turn: one mail an hour.
@@ -221,13 +223,116 @@ test("a mail that no server takes for three days is given up and listed, and the
   const { port } = server;
   await server.stop();
   for (let day = 0; day < 5; day += 1) await after(24, homes({ 3: [overdue] }));
-  expect(lines.at(-1)).toContain("a mail to field@example.org was given up after 3 days");
+  expect(lines.at(-1)).toContain("alerts to field@example.org were given up after 3 days");
   const { undelivered } = new AlertFiles(directory.path).read();
   expect(undelivered).toMatchObject([{ to: "field@example.org", subject: "Lintel: home 3: Upload overdue" }]);
   server = await MailServer.start(port);
   await after(2, homes({ 3: [overdue] }));
   await after(2, homes({ 3: [overdue] }));
   expect(server.mails[0]?.text).toContain("Upload overdue: The gateway has not uploaded");
+});
+
+describe("a webhook", () => {
+  let receiver: WebhookReceiver;
+  let hook: AlertRecipient;
+  beforeEach(() => {
+    receiver = new WebhookReceiver();
+    const secret_file = join(directory.path, "secret");
+    writeFileSync(secret_file, `${receiver.secret}\n`);
+    const quiet = { from: "00:00", to: "00:00" };
+    const webhook = { url: receiver.url, secret_file };
+    hook = { ...field, to: "desk", webhook, quiet, needs: ["upload_overdue"] };
+    open(undefined, [field, others, hook]);
+  });
+  afterEach(() => receiver.stop());
+
+  test("gets what its rules name, signed, beside the mails of the others", async () => {
+    await after(0, homes({ 3: [overdue, hot], 4: [need("disk_nearly_full", "The disk is nearly full")] }));
+    expect(receiver.forged).toEqual([]);
+    const alert = { id: 1, need: "upload_overdue", title: "Upload overdue", item: null };
+    expect(receiver.calls).toEqual([
+      {
+        ...{ id: expect.stringMatching(/^mail-\d$/), time_s: monday_ms / 1_000, type: "alerts.new" },
+        timestamp: "2026-06-01T08:00:00.000Z",
+        data: {
+          subject: "Lintel: home 3: Upload overdue",
+          told: [
+            {
+              ...{ ...alert, home: 3, message: overdue.message, since: "2026-06-01T08:00:00.000Z" },
+              ...{ acknowledged_by: null, link: "https://central.example/homes/3" },
+            },
+          ],
+          ...{ over: [], open: [], left_out: 0 },
+        },
+      } as never,
+    ]);
+    expect(subjects()).toEqual([["field", "Lintel: 2 homes need somebody"]]);
+  });
+
+  test("that fails is called again with the same id, and no redirect is followed", async () => {
+    receiver.refusals.push(302, 500);
+    await after(0, homes({ 3: [overdue] }));
+    expect(lines).toEqual([
+      expect.stringContaining("alerts could not be sent to desk: it answers 302 (said once"),
+    ]);
+    await after(1 / 60, homes({ 3: [overdue] }));
+    expect(new AlertFiles(directory.path).read().recipients["desk"]?.waiting).toMatchObject({
+      ...{ tries: 2, failure: "it answers 500" },
+    });
+    await after(2 / 60, homes({ 3: [overdue] }));
+    expect(receiver.calls.map(({ id }) => id)).toEqual(["mail-2"]);
+  });
+
+  test("that keeps silent is left after 20 seconds, and the mails do not wait for it", async () => {
+    receiver.refusals.push("silence");
+    const silent = receiver.silent();
+    const round = after(0, homes({ 3: [overdue] }));
+    await silent;
+    await server.received(1);
+    clock.advance(20_000);
+    await round;
+    expect(lines[0]).toContain("it does not answer within 20 s");
+    await after(1, homes({ 3: [overdue] }));
+    expect(receiver.calls).toHaveLength(1);
+  });
+
+  test("that is away for three days is listed by its name, and its address is nowhere", async () => {
+    await receiver.stop();
+    for (let day = 0; day < 5; day += 1) await after(24, homes({ 3: [overdue] }));
+    const { undelivered } = new AlertFiles(directory.path).read();
+    expect(undelivered).toMatchObject([{ to: "desk", subject: "Lintel: home 3: Upload overdue" }]);
+    receiver.comeBack();
+    await after(2, homes({ 3: [overdue] }));
+    expect(receiver.calls.map(({ data }) => data.told.map(({ home }) => home))).toEqual([[3]]);
+    expect(`${readFileSync(join(directory.path, "state.json"))}${lines.join()}`).not.toContain("secret-of");
+  });
+
+  const python = Bun.which("python3") ?? "";
+
+  test.skipIf(python === "")("is verified by the lines of Python that docs/alerts.md shows", async () => {
+    const text = await Bun.file(join(import.meta.dir, "../../../docs/alerts.md")).text();
+    const [, shown = ""] = /```python\n([\s\S]*?)```/.exec(text) ?? [];
+    let call: { headers: Record<string, string>; body: string } | undefined;
+    using taker = Bun.serve({
+      ...{ hostname: "127.0.0.1", port: 0 },
+      async fetch(request) {
+        call = { headers: request.headers.toJSON(), body: await request.text() };
+        return new Response();
+      },
+    });
+    const webhook = { url: `${taker.url}`, secret_file: join(directory.path, "secret") };
+    const settings = { url: "https://central.example" };
+    const made = { settings, id: "one", now_ms: monday_ms };
+    const now = new SettableClock(Date.now());
+    await noticeSender({}, now)({ ...hook, webhook }, testNotice({ ...hook, webhook }, made));
+    const verdict = (body: string) => {
+      const program = `import sys, json\ngiven = json.load(sys.stdin)\nheaders, secret, body = given["headers"], given["secret"], given["body"].encode()\n${shown}\nprint(genuine)`;
+      const stdin = Buffer.from(JSON.stringify({ ...call, body, secret: receiver.secret }));
+      const { stdout, stderr } = Bun.spawnSync([python, "-c", program], { stdin });
+      return `${stdout}${stderr}`.trim();
+    };
+    expect([verdict(call?.body ?? ""), verdict(`${call?.body} `)]).toEqual(["True", "False"]);
+  });
 });
 
 test("a password goes to no other machine without TLS", async () => {
@@ -237,8 +342,8 @@ test("a password goes to no other machine without TLS", async () => {
   // Of this machine too, and not by one of the names of itself.
   const url = `smtp://lintel@0.0.0.0:${server.port}`;
   const mail = { to: "field@example.org", message_id: "<1@example.org>", subject: "Test", text: "Test" };
-  await expect(smtpSender({ smtp: { url, from, password_file } })(mail)).rejects.toThrow(/STARTTLS/i);
+  await expect(smtpSender({ url, from, password_file })(mail)).rejects.toThrow(/STARTTLS/i);
   expect(server.mails).toEqual([]);
-  await smtpSender({ smtp: { url, from } })(mail);
+  await smtpSender({ url, from })(mail);
   expect(server.mails).toHaveLength(1);
 });
