@@ -20,6 +20,7 @@ export const sourcesOf: Readonly<Record<string, readonly string[]>> = {
   "bench peers pages": [...pages, "scripts/launch.sh"],
   "bench reads": [...pages, "src/gateway", "src/transfer"],
   "bench restart": ["src/cli/run.ts", ...gateway],
+  "bench stream": [...gateway, "src/web/api", "src/web/server"],
   "trials boot": ["systemd", "packaging", "scripts/packaging", "src/cli", "src/gateway"],
   "trials crashes": ["src/store", "src/cli/backup", "src/cli/restore", "src/transfer"],
   "trials damage": ["src/store/sqlite", "src/gateway", "src/transfer"],

@@ -1,10 +1,13 @@
 import { Elysia } from "elysia";
+import type { Token } from "../../domain/token.ts";
 import type { SettingOf } from "../../store/derived/home-readings.ts";
 import type { Store } from "../../store/store.ts";
 import { VisibleStores } from "../../store/visible-store.ts";
-import { access } from "../server/elysia-app.ts";
+import { access, addressOf, pathIn, type ServerParts } from "../server/elysia-app.ts";
 import { pathReader, queryReader } from "../server/parameters.ts";
+import type { CostName } from "../server/request-costs.ts";
 import { textResponse } from "../server/responses.ts";
+import { ArrivalStreams } from "./arrival-streams.ts";
 import { pageOf, pageStyle } from "./contract/contract-page.ts";
 import { contractOf } from "./contract/openapi.ts";
 import {
@@ -15,6 +18,7 @@ import {
   requireJsonAccepted,
   respond,
   successWith,
+  takesEvents,
 } from "./encoded-answers.ts";
 import { type Endpoint, exclusive } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
@@ -47,8 +51,10 @@ export function apiApp({
     pages,
     stores,
   });
+  const { followed, stop } = arrivalStreams(store);
   const app = new Elysia({ name: "api" })
     .use(access)
+    .onStop(stop)
     .onRequest(({ authorization, budget, clock, request, server }) => {
       const now_ms = clock.now().unix_ms;
       const headers = askedWith(request);
@@ -68,17 +74,16 @@ export function apiApp({
     for (const { name, template, summary, area, path, query, handle, cost = "light" } of ofVersion)
       app.get(
         `/v${version}${template.replace(/\{(\w+)\}/g, ":$1")}`,
-        ({ spend, request, params, query, now_ms, token, accepted, changes }) =>
-          spend(async () => {
+        (context) => {
+          const { spend, request, params, query, now_ms, token, accepted, changes, headers } = context;
+          const answer: AnswerTo = async (token, { query, changes }) => {
             const seen = await stores.of(token, changes);
-            const handled = await handle({
-              store: seen,
-              path: params,
-              query,
-              scope: token.scope,
-              now_ms,
-              settingOf,
-            });
+            return handle({ store: seen, path: params, query, scope: token.scope, now_ms, settingOf });
+          };
+          if (query["since"] !== undefined && takesEvents(headers["accept"]))
+            return followed(context, { cost, answer });
+          return spend(async () => {
+            const handled = await answer(token, { query, changes });
             if ("read" in handled)
               return pages.respond(
                 { request, headers: askedWith(request), now_ms, token, accepted, changes },
@@ -88,7 +93,8 @@ export function apiApp({
             const content = new EncodedAnswer(handled);
             const success = successWith(content, { accepted, url: request.url, repeatable: false });
             return respond(success, { bytes: () => content.as(success.coding), request });
-          }),
+          });
+        },
         {
           cost,
           params: pathReader(path),
@@ -97,6 +103,58 @@ export function apiApp({
         },
       );
   return app;
+}
+
+/** Streams of the pages of `since`, for those who take them. */
+function arrivalStreams(store: Store) {
+  let streams: ArrivalStreams | undefined;
+  let isStopped = false;
+  const followed = (call: FollowCall, { cost, answer }: { cost: CostName; answer: AnswerTo }) => {
+    const { authorization, bearer, budget, clock, headers, query, request, server, token } = call;
+    streams ??= new ArrivalStreams({ clock, changes: () => store.changes() });
+    if (isStopped) streams.stop();
+    const all = streams;
+    const caller = { request, address: addressOf(request, server), token };
+    // A stream ends with its token, so each page checks it.
+    const find = async (since: string) => {
+      const address = () => caller.address;
+      const holder = await authorization.require(
+        { authorization: headers["authorization"], bearer, address },
+        { scopes: ["read", "admin"], bound: true },
+      );
+      const handled = await answer(holder, { query: { ...query, since }, changes: store.changes() });
+      if ("read" in handled) throw new Error(`${request.url} has no pages of since`);
+      return handled;
+    };
+    return budget.spend("live", caller, () =>
+      all.stream(request, {
+        name: `${token.id} ${pathIn(request.url)} ${JSON.stringify({ ...query, since: "" })}`,
+        since: headers["last-event-id"] || String(query["since"]),
+        first: (since) => budget.spend(cost, caller, () => find(since)),
+        find,
+      }),
+    );
+  };
+  const stop = () => {
+    isStopped = true;
+    streams?.stop();
+  };
+  return { followed, stop };
+}
+
+/** The answer of an endpoint to the holder of a token. `changes` is `Store.changes` from before. */
+type AnswerTo = (
+  token: Token,
+  asked: { query: Record<string, unknown>; changes: number | undefined },
+) => ReturnType<Endpoint["handle"]>;
+
+interface FollowCall extends ServerParts {
+  readonly bearer: string | undefined;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly query: Record<string, unknown>;
+  readonly request: Request;
+  readonly server: Parameters<typeof addressOf>[1];
+  readonly token: Token;
 }
 
 /** Where the API of a server is, in its newest version: `http://127.0.0.1:8080/v0.9`. */

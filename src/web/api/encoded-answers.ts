@@ -156,7 +156,12 @@ function piecesOf(list: readonly unknown[]): ReadableStream<Uint8Array<ArrayBuff
  */
 export function requireJsonAccepted(accept: string | undefined): void {
   if (accept === undefined || accept.trim() === "") throw new HttpError("accept_missing", {});
-  if (!(accept.match(elementForm) ?? []).some(namesJson)) throw new HttpError("accept_unsuitable", {});
+  if (!isNamed("application/json", accept)) throw new HttpError("accept_unsuitable", {});
+}
+
+/** Whether an Accept header also names server-sent events. */
+export function takesEvents(accept: string | undefined): boolean {
+  return accept !== undefined && isNamed("text/event-stream", accept);
 }
 
 /** The content codings that a client accepts. Throws where it accepts none of ours, nor a body without coding. */
@@ -166,9 +171,11 @@ export function requireCodingAccepted(acceptEncoding: string | undefined): Accep
   return accepted;
 }
 
-function namesJson(range: string): boolean {
-  const [type, ...parameters] = (range.match(partForm) ?? []).map((part) => part.trim().toLowerCase());
-  return type === "application/json" && parameters.every(allowsParameter);
+function isNamed(type: string, accept: string): boolean {
+  return (accept.match(elementForm) ?? []).some((range) => {
+    const [named, ...parameters] = (range.match(partForm) ?? []).map((part) => part.trim().toLowerCase());
+    return named === type && parameters.every(allowsParameter);
+  });
 }
 
 /** A weight as RFC 9110 §12.4.2 writes it that is not zero, or any other parameter of the form name=value. */

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { GzipStream, StreamPart } from "./gzip-stream.ts";
 import { readAcceptEncoding, streamed } from "./responses.ts";
 
-/** Who reads a stream of server-sent events (HTML Standard §9.2). At most one message waits for a reader: who takes it slowly is sent the next one later. */
+/** A reader of a stream of server-sent events (HTML Standard §9.2). At most one message waits for a reader: who takes it slowly is sent the next one later. */
 export class EventReader {
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;
   readonly #gzip: GzipStream | undefined;

@@ -52,7 +52,7 @@ export const costTable = {
     gateway: cost({ turns: 8, all: 8, token: [2, 4], address: [3, 8] }),
     central: cost({ turns: 64, all: 64, token: [4, 8], address: [31, 64] }),
   },
-  /** A page that goes on: its server-sent events. None waits, because browsers come again. */
+  /** A page or an answer to `since` that goes on: server-sent events. None waits, because readers come again. */
   live: {
     gateway: cost({ turns: 100, all: 100, token: [20, 0], address: [40, 0] }),
     central: cost({ turns: 1000, all: 1000, token: [50, 0], address: [400, 0] }),

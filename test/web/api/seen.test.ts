@@ -105,6 +105,20 @@ describe.each(nightly ? ([["SQLite"], ["PostgreSQL"]] as const) : ([["SQLite"]] 
       },
     );
 
+    test("streams to it its own alone, as its pages of since have it", async () => {
+      const events = addresses(receiving.store).filter((address) =>
+        new RegExp(`^/v${newestVersion}/items/wirelesssensors/.*/events$`).test(address),
+      );
+      for (const reader of readers)
+        for (const address of events) {
+          const { records } = await reader.walk(`${address}?since=`);
+          expect([address, await reader.follow(`${address}?since=`, records.length)]).toEqual([
+            address,
+            records,
+          ]);
+        }
+    });
+
     test("counts of each type the items that a token may see", async () => {
       for (const reader of readers) {
         const types: { typename: string; count: number }[] = JSON.parse(
@@ -198,6 +212,31 @@ class Reader {
       next = answer.next;
     }
     return { records, foreign };
+  }
+
+  /** So many records of a stream; of none, those before its first sign of life. */
+  async follow(address: string, count: number): Promise<unknown[]> {
+    const headers = {
+      Authorization: `bearer ${this.#token}`,
+      Accept: "application/json, text/event-stream",
+    };
+    const response = await fetch(new URL(address, this.#origin), { headers });
+    if (response.headers.get("Content-Type") !== "text/event-stream") {
+      await response.body?.cancel();
+      expect([address, response.status]).toEqual([address, 404]);
+      return [];
+    }
+    const decoder = new TextDecoder();
+    const records: unknown[] = [];
+    let text = "";
+    for await (const bytes of response.body ?? []) {
+      text += decoder.decode(bytes, { stream: true });
+      const parts = text.split("\n\n");
+      text = parts.pop() ?? "";
+      for (const part of parts) records.push(...JSON.parse(/^data: (.*)$/m.exec(part)?.[1] ?? "[]"));
+      if (records.length >= count) break;
+    }
+    return records;
   }
 
   /** The elements of a list that are one's own. */

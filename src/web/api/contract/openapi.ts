@@ -56,10 +56,12 @@ export function contractOf(version: ApiVersion, endpoints: readonly Endpoint[]) 
 function operationOf(endpoint: Endpoint, common: { components: Components; error: JsonObject }) {
   const { components } = common;
   const repeatable = endpoint.area === "Time series";
+  const followed = Object.hasOwn(endpoint.query.properties, "since");
   const parameters = [
     ...pathParameters(endpoint.path),
     ...Object.entries(endpoint.query.properties).map(([name, schema]) => components.query(name, schema)),
     ...(repeatable ? [components.shared("IfNoneMatch", ifNoneMatch)] : []),
+    ...(followed ? [components.shared("LastEventId", lastEventId)] : []),
   ];
   const refusals: readonly ErrorName[] = [
     ...alwaysPossible,
@@ -74,7 +76,10 @@ function operationOf(endpoint: Endpoint, common: { components: Components; error
         ? "The records; an empty list where there are none."
         : "The record.",
       headers: { ...encodingHeaders, ...(paged ? linkHeader : {}), ...(repeatable ? cachingHeaders : {}) },
-      content: { "application/json": { schema: components.schema(endpoint.response) } },
+      content: {
+        "application/json": { schema: components.schema(endpoint.response) },
+        ...(followed ? { "text/event-stream": { schema: eventStream } } : {}),
+      },
     },
     ...(repeatable
       ? { "304": { description: "The client holds the same page already.", headers: cachingHeaders } }
@@ -135,6 +140,22 @@ const ifNoneMatch: JsonObject = {
   required: false,
   description: "the `ETag` of the page that the client holds: if it is still the same, the answer is 304",
   schema: { type: "string" },
+};
+
+const lastEventId: JsonObject = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description: "of a stream: the `id` of the last message that came, which takes the place of `since`",
+  schema: { type: "string" },
+};
+
+/** The other form of an answer to `since`. */
+const eventStream: JsonObject = {
+  type: "string",
+  description:
+    "where `Accept` names `text/event-stream` beside `application/json`, and `since` is given: the records after the cursor, and those " +
+    "that arrive from then on, as server-sent events. The data of a message is the list of records of a page, its id the cursor behind them",
 };
 
 const linkHeader = {
