@@ -112,7 +112,7 @@ interface StreamOptions {
   readonly find: FindPage;
 }
 
-/** What a reader follows, and how far it is. */
+/** The pages that a reader follows, and how far it is. */
 interface Place {
   readonly name: string;
   readonly find: FindPage;
