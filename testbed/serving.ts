@@ -6,6 +6,7 @@ import { type Level, lineLog } from "../src/base/log.ts";
 import type { Device, Reading } from "../src/domain/reading.ts";
 import type { SeriesName, Value } from "../src/domain/series.ts";
 import { mintToken, type Scope } from "../src/domain/token.ts";
+import type { SettingOf } from "../src/store/derived/home-readings.ts";
 import type { GatewayStore } from "../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../src/store/sqlite/open-store.ts";
 import type { Store } from "../src/store/store.ts";
@@ -43,6 +44,8 @@ export async function serve(
     scale?: MachineScale;
     /** The number of the home that the gateway is in. */
     home?: number;
+    /** The configuration of the gateway, as far as it is about its home. */
+    settingOf?: SettingOf;
     /** Wraps the store that the interface reads. */
     through?: (store: GatewayStore) => Store;
   } = {},

@@ -88,7 +88,7 @@ async function exportAll(
   context: CommandContext,
 ): Promise<void> {
   const { terminal } = context;
-  const pseudonyms = pseudonymsOf(options, terminal);
+  const pseudonyms = pseudonymsOf(options, context);
   requireSameKey(asked, pseudonyms);
   const interrupted = "Interrupted: only the files that were finished are there.";
   const done = await interruptible(context, { interrupted }, (stop) =>
@@ -146,7 +146,7 @@ async function writeFrom(
   const zones = await HomeZones.of(answers, { timezone, items });
   for (const warning of zones.warnings) terminal.say(warning);
   const here = await epochsHere(answers);
-  const epochs = epochsAt(here, at, "this store");
+  const epochs = epochsAt(here, at, { server: "this store", pseudonyms });
   const others = at === undefined ? "all" : "none";
   const readings = new StoreReadings({ store, span, zones, epochs, others });
   if (single !== undefined) {
@@ -155,7 +155,10 @@ async function writeFrom(
     const rows = await writeSeries({ ...form, ...single, items: own, readings, zones, onRows });
     return { files: [{ file: fileOf(single.path, format), rows }] };
   }
-  const origin = { command: "lintel export", name: `the store with epoch ${epoch}` };
+  const origin = {
+    command: "lintel export",
+    name: `the store with epoch ${pseudonyms?.epochName(epoch) ?? epoch}`,
+  };
   const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
   const told = () => packageAt(readings, epochs, items, { series, names: options.items, pseudonyms });
   const written = await writePackage({

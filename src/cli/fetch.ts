@@ -46,7 +46,7 @@ export function define(command: Command, context: CommandContext): void {
       130: "interrupted",
     },
   });
-  addIdentifierOptions(addAtOption(addFileOptions(command)), ", with an admin token")
+  addIdentifierOptions(addAtOption(addFileOptions(command)), " (an admin token)")
     .requiredOption(
       "--url <url>",
       "the gateway or central server, as it prints it: https://gateway:8080/v0.9",
@@ -83,7 +83,7 @@ async function fetchAll(
   const { terminal, clock } = context;
   const token = tokenOf(options);
   const certificate = options.certificate && certificateIn(options.certificate);
-  const pseudonyms = pseudonymsOf(options, terminal);
+  const pseudonyms = pseudonymsOf(options, context);
   requireSameKey(asked, pseudonyms);
   const { series, items } = options;
   const started_ms = clock.now().monotonic_ms;

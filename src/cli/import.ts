@@ -70,14 +70,14 @@ async function importRecords(
   }
 }
 
-/** @throws OperatorError for files of a package without identifiers: its numbers would become an inventory of nobody. */
+/** @throws OperatorError for files of a package without names: its numbers would become an inventory of nobody. */
 async function requireNames(files: readonly string[]): Promise<void> {
   for (const folder of new Set(files.map((file) => dirname(file)))) {
     const saved = await savedPackage(folder).catch(() => undefined);
-    if (saved?.made.key !== undefined)
+    if (saved !== undefined && saved.made.identifiers !== "full")
       throw new OperatorError(
-        `${folder} is a package without identifiers: its numbers are no inventory's`,
-        "import one that was written with --identifiers",
+        `${folder} is a package without identifiers: it is no whole inventory`,
+        "import one that was written with --identifiers full",
       );
   }
 }

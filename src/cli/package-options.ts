@@ -12,11 +12,11 @@ import type { Downloaded } from "../export/download.ts";
 import { type Timezone, timezones } from "../export/home-zones.ts";
 import { checksumOf, lasting } from "../export/package/package-contents.ts";
 import { type ErasedOf, readAt, type SavedPackage, savedPackage } from "../export/package-readings.ts";
-import { Pseudonyms } from "../export/pseudonyms.ts";
+import { type IdentifierLevel, identifierLevels, Pseudonyms, recipientKey } from "../export/pseudonyms.ts";
 import { type StandardName, standardNames } from "../export/standards/standards.ts";
 import { type Format, formatNames } from "../export/table-file.ts";
 import { type StampForm, stampFormNames } from "../export/text-formats.ts";
-import { nameList } from "./command.ts";
+import { type CommandContext, nameList } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The options for the contents of the files, which `fetch` and `export` share. */
@@ -117,18 +117,32 @@ function parseSeries(text: string): readonly SeriesName[] {
 
 /** The options for who is told in a package. */
 export interface IdentifierOptions {
-  readonly identifiers: boolean;
+  /** False: `--no-identifiers`, which is none. */
+  readonly identifiers: IdentifierLevel | false;
   readonly key?: string;
+  readonly recipient?: string;
 }
 
 /** Gives a command the options for who is told in its package. */
 export function addIdentifierOptions(command: Command, who: string): Command {
   return command
-    .option("--no-identifiers", "leave out names and addresses of people: the default")
-    .option("--identifiers", `names, addresses, birth dates and texts too${who}`, false)
+    .addOption(
+      new Option(
+        "--identifiers [level]",
+        `none: no names, and numbers made by a key; coded: the programme's own numbers; full: names, addresses, birth dates and texts too${who}`,
+      )
+        .choices(identifierLevels)
+        .preset("full")
+        .default("none"),
+    )
+    .option("--no-identifiers", "the same as --identifiers none")
+    .option(
+      "--recipient <name>",
+      "who gets the package: each recipient has other numbers, so that nobody can join two packages",
+    )
     .option(
       "--key <file>",
-      `the key for the numbers of homes, subjects and items (default: ${defaultKey}, made at the first use)`,
+      `the key for the numbers of homes, subjects and items, which nobody gets (default: ${defaultKey}, made at the first use)`,
     );
 }
 
@@ -138,16 +152,35 @@ export function addIdentifierOptions(command: Command, who: string): Command {
  * @throws OperatorError where the key cannot be read, is none, or others may read it
  */
 export function pseudonymsOf(
-  { identifiers, key }: IdentifierOptions,
-  terminal: Terminal,
+  { identifiers, key, recipient }: IdentifierOptions,
+  { terminal, clock }: Pick<CommandContext, "terminal" | "clock">,
 ): Pseudonyms | undefined {
-  if (identifiers) return undefined;
+  if (identifiers === "full") {
+    if (recipient === undefined) return undefined;
+    throw new OperatorError(
+      "--recipient is for packages without names, and --identifiers full leaves them in",
+      "leave out one of the two",
+    );
+  }
+  const named = recipient?.trim().normalize("NFC");
+  if (named === "")
+    throw new OperatorError("--recipient has no name", "name who gets the package, always in the same way");
   const path = key === undefined ? join(homedir(), ...keyPath) : resolve(key);
-  return inFile(path, key === undefined, terminal);
+  const { bytes, onUse } = keyIn(path, key === undefined, terminal);
+  const year = new Date(clock.now().unix_ms).getUTCFullYear();
+  return new Pseudonyms(named === undefined ? bytes : recipientKey(bytes, named), {
+    level: identifiers === "coded" ? "coded" : "none",
+    year,
+    onUse,
+  });
 }
 
-/** Pseudonyms by the key in a file, which is made where `mayMake`, once there is something to write by it. */
-function inFile(path: string, mayMake: boolean, terminal: Terminal): Pseudonyms {
+/** The key in a file. Where `mayMake`, one is made and kept, once there is something to write by it. */
+function keyIn(
+  path: string,
+  mayMake: boolean,
+  terminal: Terminal,
+): { readonly bytes: Uint8Array; readonly onUse: () => void } {
   const text = reading(path, () => readIfThere(path))?.trim();
   if (text === undefined && !mayMake)
     throw new OperatorError(
@@ -155,16 +188,17 @@ function inFile(path: string, mayMake: boolean, terminal: Terminal): Pseudonyms 
       "make one: (umask 077; openssl rand -hex 32 > FILE), or name the programme's own key",
     );
   if (text === undefined) {
-    const made = crypto.getRandomValues(new Uint8Array(32));
-    return new Pseudonyms(made, () => {
+    const bytes = crypto.getRandomValues(new Uint8Array(32));
+    const onUse = () => {
       reading(path, () => {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        writeDurably(path, `${made.toHex()}\n`);
+        writeDurably(path, `${bytes.toHex()}\n`);
       });
       terminal.say(
-        `Made the key ${path}, by which homes, subjects and items are numbered: keep it, and take it along to where the same numbers are wanted.`,
+        `Made the key ${path}, by which homes, subjects and items are numbered: back it up, and give it to nobody.`,
       );
-    });
+    };
+    return { bytes, onUse };
   }
   if (!/^[0-9a-f]{64}$/.test(text))
     throw new OperatorError(`${path} holds no key`, "a key file has 64 hexadecimal digits and nothing else");
@@ -173,7 +207,7 @@ function inFile(path: string, mayMake: boolean, terminal: Terminal): Pseudonyms 
       `the key ${path} can be read by others, who could then identify people by their numbers`,
       `chmod 600 ${path}`,
     );
-  return new Pseudonyms(Uint8Array.fromHex(text));
+  return { bytes: Uint8Array.fromHex(text), onUse: () => {} };
 }
 
 function reading<Result>(path: string, work: () => Result): Result {
@@ -232,8 +266,8 @@ export async function withAt<Options extends AtOptions>(
     throw new OperatorError(`--output ${output} is the package that is to be made again`, "give another one");
   const saved = await savedPackage(at);
   const { made } = saved;
-  const before: FileOptions & { identifiers: boolean } = {
-    identifiers: made.key === undefined,
+  const before: FileOptions & Pick<IdentifierOptions, "identifiers"> = {
+    identifiers: known<IdentifierLevel>(identifierLevels, made.identifiers, saved),
     format: known<Format>(formatNames, made.format, saved),
     stamp: known<StampForm>(stampFormNames, made.stamp, saved),
     series: made.series?.map((name) => known<SeriesName>(seriesNames, name, saved)),
@@ -295,7 +329,7 @@ export function requireSameKey(asked: AskedAt | undefined, pseudonyms: Pseudonym
   if (made?.key === undefined || pseudonyms === undefined || made.key === pseudonyms.fingerprint) return;
   throw new OperatorError(
     `${folder} was made with the key ${made.key}, and this one is ${pseudonyms.fingerprint}`,
-    "name the file of that key with --key",
+    "name the file of that key with --key, and with --recipient who got the package",
   );
 }
 

@@ -7,10 +7,11 @@ import {
   derivedNames,
   derivedOf,
 } from "../domain/derived/derived-table.ts";
+import { Place, placesPath } from "../domain/derived/places.ts";
 import type { Item } from "../domain/records/item.ts";
 import { Home } from "../domain/records/programme-records.ts";
 import { isUnixTime } from "../domain/records/record-field.ts";
-import { gathered, type InterfaceReader } from "./answers.ts";
+import { gathered, type InterfaceReader, pagesOf } from "./answers.ts";
 import { type AskedSpan, column, columnsOfSchema, type FileColumn, rowOf, spanIn } from "./columns.ts";
 import type { HomeZones } from "./home-zones.ts";
 import { type FileForm, fileOf, writeTable } from "./table-file.ts";
@@ -36,6 +37,16 @@ export const derivedTables = derivedNames.map((name) => {
     columns: columnsOf(name),
   };
 });
+
+/** Where sensors are: what the measures are made by. */
+export const placesList = "places";
+export const placesTable = {
+  name: placesList,
+  title: "Where each item is in its home, and what it watches",
+  notes:
+    "Rooms and roles are those that people gave, or that names of items tell. A room that is no usual word is a word made by the key where names are left out.",
+  columns: columnsOfSchema(Place),
+};
 
 function columnsOf(name: DerivedName): FileColumn[] {
   const { fields } = derivedOf(name);
@@ -84,6 +95,35 @@ export async function writeDerived(
   }
   const path = fileOf(join(directory, "derived", name), format);
   return writeTable({ path, format, columns: columnsOf(name), stamp, pseudonyms }, batches());
+}
+
+/**
+ * Writes where the items of all homes are, home after home.
+ *
+ * @returns how many items; undefined, and no file, where the interface tells no places
+ */
+export async function writePlaces(
+  options: FileForm & {
+    directory: string;
+    answers: InterfaceReader;
+    homes: readonly number[] | undefined;
+    stop: AbortSignal;
+  },
+): Promise<number | undefined> {
+  const { directory, answers, homes, format, stamp, pseudonyms, stop } = options;
+  async function* batches() {
+    if (homes?.length === 0) yield [];
+    for (const home of homes ?? []) {
+      stop.throwIfAborted();
+      for await (const page of pagesOf(answers, placesPath(home), Place)) {
+        const places = page as readonly Place[];
+        const number = (one: Place) => pseudonyms?.itemNumber(one.itemid) ?? one.itemid;
+        yield places.toSorted((one, other) => number(one) - number(other)).map((one) => rowOf(Place, one));
+      }
+    }
+  }
+  const path = fileOf(join(directory, placesList), format);
+  return writeTable({ path, format, columns: placesTable.columns, stamp, pseudonyms }, batches());
 }
 
 /**

@@ -12,7 +12,7 @@ import { TokenScope } from "../domain/token.ts";
 import type { ReadingRow } from "../store/store.ts";
 import type { InterfaceReader } from "./answers.ts";
 import { type SecondsSpan, spanIn } from "./columns.ts";
-import { derivedTables } from "./derived-tables.ts";
+import { derivedTables, placesList } from "./derived-tables.ts";
 import { HeldAnswers } from "./held-answers.ts";
 import { HeldReadings, type SeriesOfItem } from "./held-readings.ts";
 import { HomeZones } from "./home-zones.ts";
@@ -108,7 +108,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       );
     if (options.pseudonyms === undefined && options.byWhom === "admin") await requireAdmin(answers);
     const here = await epochsHere(answers);
-    const epochs = epochsAt(here, options.at, answers.url);
+    const epochs = epochsAt(here, options.at, { ...options, server: answers.url });
     held.bind({ at: options.at === undefined ? "" : atText(options.at) });
     const { all, items } = await inventory(answers, options.items, options.pseudonyms);
     const zones = await HomeZones.of(answers, { timezone, items });
@@ -154,7 +154,7 @@ async function requireAdmin(answers: InterfaceClient): Promise<void> {
   const answer = await answers.get<{ scope: string }>("/token", "", TokenScope);
   if (answer !== undefined && answer !== "gone" && answer.body.scope === "admin") return;
   throw new OperatorError(
-    "--identifiers takes an admin token, and this one is for reading",
+    "--identifiers full takes an admin token, and this one is for reading",
     "leave it out, or ask for one of `lintel token create NAME --scope admin`",
   );
 }
@@ -249,7 +249,7 @@ interface StandingFile extends Omit<PackageForm, "series"> {
 /** A text that is the same only for the same content; undefined where nobody can tell. */
 function contentOf(held: HeldReadings, file: StandingFile): string | undefined {
   const { name, stamp, timezone, zones, pseudonyms, items, known, epochs, clock } = file;
-  const form = [stamp, timezone === "home" ? zones.text : "", pseudonyms?.fingerprint];
+  const form = [stamp, timezone === "home" ? zones.text : "", pseudonyms?.form];
   const series = seriesNames.find((one) => one === name);
   if (series !== undefined)
     return digestOf([
@@ -261,7 +261,7 @@ function contentOf(held: HeldReadings, file: StandingFile): string | undefined {
       }),
     ]);
   // Measures are made by the rooms and lines of homes too.
-  const isDerived = derivedTables.some((table) => table.name === name);
+  const isDerived = [placesList, ...derivedTables.map((table) => table.name)].includes(name);
   const rooms = isDerived ? known.digest(derivedMarks) : "";
   const list = recordLists.find((one) => one.name === name);
   const path = list?.owner === undefined ? undefined : list.paths[0];

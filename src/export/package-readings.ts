@@ -26,29 +26,29 @@ export async function epochsHere(answers: InterfaceReader): Promise<readonly Epo
 /**
  * The epochs that are asked for as they are here, in the order of their names.
  *
- * @param asked absent: all that there is now
+ * @param asked absent: all that there is now. By their names, or those that a package without names has for them
  * @throws OperatorError where something of it has not come here
  */
 export function epochsAt(
   here: readonly EpochRecord[],
   asked: readonly ReadingNumber[] | undefined,
-  server: string,
+  { server, pseudonyms }: { server: string; pseudonyms?: Pseudonyms | undefined },
 ): EpochAt[] {
   const wanted = asked ?? here.map(({ epoch, last }) => ({ epoch, number: last }));
   return wanted
     .map(({ epoch, number }) => {
-      const known = here.find((one) => one.epoch === epoch);
+      const known = here.find((one) => [one.epoch, pseudonyms?.epochName(one.epoch)].includes(epoch));
       if (known === undefined)
         throw new OperatorError(
           `${server} has no readings of epoch ${epoch}`,
-          "ask the gateway that it is of, or central, with a token that sees its home",
+          "ask the gateway that it is of, or central, with a token that sees its home; an epoch of a package without names needs --key and --recipient of that package",
         );
       if (number > known.last)
         throw new OperatorError(
           `${server} has readings of epoch ${epoch} up to ${known.last}, and not up to ${number}`,
           "upload the rest with lintel upload, or ask the gateway",
         );
-      return { epoch, number, homeid: known.homeid, first: known.first };
+      return { epoch: known.epoch, number, homeid: known.homeid, first: known.first };
     })
     .sort((one, other) => (one.epoch < other.epoch ? -1 : 1));
 }
@@ -113,7 +113,9 @@ const PackageRecipe = Type.Object({
   timezone: Type.String(),
   format: Type.String(),
   stamp: Type.String(),
-  /** Of the key by which identifiers were taken out; absent where they stand. */
+  /** None, coded or full. */
+  identifiers: Type.String(),
+  /** Of the key by which names were taken out; absent where they stand. */
   key: Type.Optional(Type.String()),
   sha256: Type.String(),
 });
@@ -210,6 +212,7 @@ export function packageAt(
   return {
     epochs: epochs.map(({ homeid, ...one }) => ({
       ...one,
+      epoch: pseudonyms?.epochName(one.epoch) ?? one.epoch,
       homeid: homeid === null ? null : (pseudonyms?.numberOf("home", homeid) ?? homeid),
       readings: counts.get(one.epoch) ?? 0,
     })),

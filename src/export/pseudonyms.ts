@@ -3,30 +3,52 @@ import type { Static, TObject } from "@sinclair/typebox";
 import { RecentlyUsed } from "../base/recently-used.ts";
 import type { Item } from "../domain/records/item.ts";
 import { type Identifies, identifiedBy } from "../domain/records/record-field.ts";
-import type { FileCell, FileColumn, FileRow } from "./columns.ts";
+import { column, type FileCell, type FileColumn, type FileRow } from "./columns.ts";
+
+/** How much a package tells of people. `full` has all that the interface answers. */
+export const identifierLevels = ["none", "coded", "full"] as const;
+export type IdentifierLevel = (typeof identifierLevels)[number];
+
+interface PseudonymOptions {
+  /** `coded`: numbers are the programme's own. Absent: none. */
+  readonly level?: Exclude<IdentifierLevel, "full">;
+  /** The year in which ages are counted. */
+  readonly year: number;
+  /** Called once, before anything is written by the key. */
+  readonly onUse?: () => void;
+}
 
 /**
- * Takes identifiers out of rows, by what the columns say of themselves (src/domain/records/record-field.ts): fields that tell of persons are left out, and homes,
+ * Takes names out of rows, by what the columns say of themselves (src/domain/records/record-field.ts): fields that tell of persons are left out, and homes,
  * subjects and items have numbers made by a key. With the same key they are the same for ever, at a gateway and at central: an item is known by the address of its device,
  * which does not change where the inventory takes over what was provisional.
  */
 export class Pseudonyms {
+  readonly level: Exclude<IdentifierLevel, "full">;
   readonly #key: Uint8Array;
+  readonly #year: number;
   #onUse: () => void;
   readonly #items = new Map<number, Item>();
   readonly #names = new Map<string, Item>();
   /** Each row of a file asks for the same few again. */
   readonly #numbers = new RecentlyUsed<number>({ weight_max: numbers_max });
 
-  /** @param onUse called once, before anything is written by the key */
-  constructor(key: Uint8Array, onUse: () => void = () => {}) {
+  constructor(key: Uint8Array, options: PseudonymOptions) {
+    const { level = "none", year, onUse = () => {} } = options;
     this.#key = key;
+    this.level = level;
+    this.#year = year;
     this.#onUse = onUse;
   }
 
   /** Tells keys apart, and nothing of them. */
   get fingerprint(): string {
     return this.#digest("key").slice(0, 16);
+  }
+
+  /** The same text for the same form of the same rows. */
+  get form(): string {
+    return [this.fingerprint, this.level, this.#year].join(" ");
   }
 
   /** Learns which devices the items are that rows name. */
@@ -50,23 +72,29 @@ export class Pseudonyms {
   }
 
   numberOf(what: "subject" | "home", number: number): number {
-    return this.#number(`${what} ${number}`);
+    return this.#coded(what, number);
   }
 
   /** The number of an item. */
   itemNumber(itemid: number): number {
+    if (this.level === "coded") return itemid;
     const item = this.#items.get(itemid);
     return this.#number(`item ${(item && deviceKey(item)) ?? itemid}`);
   }
 
-  /** A record without identifiers: where a field tells of a person it is null. */
+  /** The name of an epoch: it is that of a home's store, and would join packages of two keys. */
+  epochName(epoch: string): string {
+    return this.level === "coded" ? epoch : this.#digest(`epoch ${epoch}`).slice(0, epoch_length);
+  }
+
+  /** A record without names: where a field tells of a person it is null. */
   record<Schema extends TObject>(schema: Schema, record: Static<Schema>): Static<Schema> {
     const values = record as Record<string, FileCell>;
     return Object.fromEntries(
       Object.entries(schema.properties).map(([name, field]) => {
         const identifies = identifiedBy(field);
         const value = values[name] ?? null;
-        return [name, identifies === "person" ? null : this.#shown(name, identifies, value)];
+        return [name, isPersonal(identifies) ? null : this.#shown(name, identifies, value)];
       }),
     ) as Static<Schema>;
   }
@@ -81,24 +109,42 @@ export class Pseudonyms {
 
   /** The columns that stay. */
   columns(columns: readonly FileColumn[]): FileColumn[] {
-    return columns.filter(({ identifies }) => identifies !== "person");
+    return columns.flatMap((one) =>
+      one.identifies === "birth" ? [ageColumn] : one.identifies === "person" ? [] : [one],
+    );
   }
 
-  /** Makes rows without identifiers of rows with these columns. */
+  /** Makes rows without names of rows with these columns. */
   rows(columns: readonly FileColumn[]): (row: FileRow) => FileRow {
-    const makers = columns.flatMap(({ name, identifies }, at) =>
-      identifies === "person" ? [] : [(row: FileRow) => this.#shown(name, identifies, row[at] ?? null)],
-    );
+    const death = columns.findIndex(({ name }) => name === "dod");
+    const makers = columns.flatMap(({ name, identifies }, at) => {
+      if (identifies === "person") return [];
+      if (identifies === "birth") return [(row: FileRow) => this.#age(row[at] ?? null, row[death] ?? null)];
+      return [(row: FileRow) => this.#shown(name, identifies, row[at] ?? null)];
+    });
     return (row) => makers.map((make) => make(row));
   }
 
-  #shown(name: string, identifies: Exclude<Identifies, "person">, cell: FileCell): FileCell {
+  /** Whole years by the calendar's years alone: two packages must not tell the birthday. Unix milliseconds. */
+  #age(born_ms: FileCell, died_ms: FileCell): FileCell {
+    if (born_ms === null) return null;
+    const until = died_ms === null ? this.#year : new Date(Number(died_ms)).getUTCFullYear();
+    return Math.max(0, Math.min(age_max, until - new Date(Number(born_ms)).getUTCFullYear()));
+  }
+
+  #shown(name: string, identifies: Exclude<Identifies, "person" | "birth">, cell: FileCell): FileCell {
     if (cell === null || identifies === "nobody") return cell;
-    if (typeof identifies === "object")
-      return identifies.isKnown(String(cell)) ? cell : `${name}-${this.#number(`${name} ${cell}`)}`;
+    if (typeof identifies === "object") {
+      const { isKnown, as = name } = identifies;
+      return isKnown(String(cell)) ? cell : `${as}-${this.#number(`${as} ${cell}`)}`;
+    }
     if (identifies === "itemname") return this.itemName(String(cell));
     if (identifies === "item") return this.itemNumber(Number(cell));
-    return this.numberOf(identifies, Number(cell));
+    return this.#coded(identifies === "code" ? name : identifies, Number(cell));
+  }
+
+  #coded(what: string, number: number): number {
+    return this.level === "coded" ? number : this.#number(`${what} ${number}`);
   }
 
   /** Of 48 bits, which every program that reads numbers holds exactly. */
@@ -115,6 +161,16 @@ export class Pseudonyms {
   }
 }
 
+/** Whether a field is not in a package without names: of one that tells of a birth there is the age. */
+export function isPersonal(identifies: Identifies): identifies is "person" | "birth" {
+  return identifies === "person" || identifies === "birth";
+}
+
+/** The key of a recipient's packages: it cannot be told from the data manager's, and no two have the same. */
+export function recipientKey(key: Uint8Array, recipient: string): Uint8Array {
+  return createHmac("sha256", key).update(`recipient ${recipient}`).digest();
+}
+
 /** The device of an item by its type and address, the same wherever the item is known; undefined of one without an address. */
 export function deviceKey(of: Pick<Item, "typename" | "macaddress">): string | undefined {
   const { typename, macaddress } = of;
@@ -122,5 +178,17 @@ export function deviceKey(of: Pick<Item, "typename" | "macaddress">): string | u
   return address === "" || address === "null" ? undefined : `${typename} ${address}`;
 }
 
+/** More years than these are a group of few, who could be known by them. */
+const age_max = 90;
+const ageColumn: FileColumn = {
+  ...column(
+    "age",
+    "integer",
+    `years that the subject reached in the year of the download, or in which it died; ${age_max} stands for ${age_max} and more`,
+    "years",
+  ),
+  nullable: true,
+};
+const epoch_length = 32;
 /** Numbers that are kept: those of the homes, subjects and items of a large programme. */
 const numbers_max = 10_000;

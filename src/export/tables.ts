@@ -15,7 +15,7 @@ import {
   rowOf,
 } from "./columns.ts";
 import { coverageColumns, isRecording, missingnessColumns } from "./coverage-tables.ts";
-import { derivedTables } from "./derived-tables.ts";
+import { derivedTables, placesTable } from "./derived-tables.ts";
 import type { Timezone } from "./home-zones.ts";
 import { type FileForm, fileOf, writeTable } from "./table-file.ts";
 
@@ -239,6 +239,7 @@ const otherTables: readonly PackageTable[] = [
     title: deviceTables[name].title,
     columns: deviceTables[name].columns,
   })),
+  placesTable,
   ...derivedTables,
   ...recordLists.map(({ name, schema, title }) => ({ name, title, columns: columnsOfSchema(schema) })),
 ];

@@ -125,7 +125,7 @@ test("a server that lists no marks is asked for everything", async () => {
 });
 
 test("what is held beside a directory goes with it", async () => {
-  const pseudonyms = new Pseudonyms(new Uint8Array(32).fill(1));
+  const pseudonyms = new Pseudonyms(new Uint8Array(32).fill(1), { year: 2026 });
   const received = await fetched("data", { pseudonyms });
   expect(await fetched("data", { pseudonyms })).toBe(0);
   await rm(join(place, "data"), { recursive: true });

@@ -77,7 +77,7 @@ testAtNight("so they have with names, as far as the inventory has the items", as
 
 test("and a measurement has one UUID in the words of a standard, with names and without", async () => {
   const series = ["watch_epochs"] as const;
-  for (const pseudonyms of [undefined, new Pseudonyms(Uint8Array.fromHex(key))]) {
+  for (const pseudonyms of [undefined, new Pseudonyms(Uint8Array.fromHex(key), { year: 2026 })]) {
     const ids: string[][] = [];
     for (const name of placeNames) {
       const into = `${name} fhir ${pseudonyms === undefined}`;
@@ -101,12 +101,14 @@ test("a package as of now is cited by the number that it ends with, and made aga
     Bun.file(join(places.directory, "now", "datapackage.json")).json(),
     Bun.file(join(places.directory, "now", "README.md")).text(),
   ]);
-  const home = new Pseudonyms(Uint8Array.fromHex(key)).numberOf("home", 12);
-  const citation = `Readings of home ${home}, 2026-09-30 to 2026-10-01; up to ${places.gateway.epoch}:14000; SHA-256 `;
+  const pseudonyms = new Pseudonyms(Uint8Array.fromHex(key), { year: 2026 });
+  const home = pseudonyms.numberOf("home", 12);
+  const epoch = pseudonyms.epochName(places.gateway.epoch);
+  const citation = `Readings of home ${home}, 2026-09-30 to 2026-10-01; up to ${epoch}:14000; SHA-256 `;
   expect(described.lintel.citation).toStartWith(citation);
   expect(readme).toContain(described.lintel.citation);
   expect(described.lintel).toMatchObject({
-    at: [{ epoch: places.gateway.epoch, number: 14_000, readings: 14_000, homeid: home }],
+    at: [{ epoch, number: 14_000, readings: 14_000, homeid: home }],
     sha256: checksumOf(contents.tables),
   });
   // The checksum can be had by anybody, by the line of the README as it stands.

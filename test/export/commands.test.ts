@@ -200,6 +200,9 @@ describe("lintel export", () => {
     ],
     [["--series", "all", "--items", "nobody"], "the inventory has no item nobody: it has "],
     [["--series", "all", "--format", "xlsx"], "argument 'xlsx' is invalid"],
+    [["--identifiers", "some"], "argument 'some' is invalid. Allowed choices are none, coded, full:"],
+    [["--identifiers", "--recipient", "oslo"], "leave out one of the two"],
+    [["--recipient", " "], "--recipient has no name"],
   ];
   for (const [words, said] of mistakes)
     test(`refuses in one line and exits 2: ${words.join(" ")}`, async () => {
@@ -237,5 +240,16 @@ describe("lintel export", () => {
     expect(code).toBe(0);
     const packaged = await read("exported-ndjson--no-identifiers", "wirelesssensor_events.ndjson");
     expect(await read("alone.ndjson")).toBe(packaged);
+    for (const who of [
+      ["--recipient", "Oslo "],
+      ["--identifiers", "coded"],
+    ]) {
+      const words = [...alone.slice(0, -1), `${who[1]}.ndjson`, "--until", "2026-11-20"];
+      expect(await site.lintel("export", "--data", "data", ...words, ...who)).toMatchObject({ code: 0 });
+    }
+    const [oslo, coded] = await Promise.all(["Oslo .ndjson", "coded.ndjson"].map((name) => read(name)));
+    expect(oslo?.split("\n").length).toBe(packaged.split("\n").length);
+    expect(oslo).not.toBe(packaged);
+    expect(coded).toContain(`"itemname":"wirelesssensors-1000000`);
   });
 });

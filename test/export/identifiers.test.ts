@@ -8,11 +8,11 @@ import { parquetReadObjects } from "hyparquet";
 import { identifiedBy } from "../../src/domain/records/record-field.ts";
 import { type RecordType, recordTable, recordTypes } from "../../src/domain/records/record-table.ts";
 import { type DownloadOptions, download } from "../../src/export/download.ts";
-import { Pseudonyms } from "../../src/export/pseudonyms.ts";
+import { Pseudonyms, recipientKey } from "../../src/export/pseudonyms.ts";
 import { standardNames } from "../../src/export/standards/standards.ts";
 import { formatNames } from "../../src/export/table-file.ts";
-import { now_ms, reading, type Serving, serve } from "../../testbed/serving.ts";
-import { pillbox, sensor } from "./filled.ts";
+import { append, now_ms, reading, type Serving, serve } from "../../testbed/serving.ts";
+import { event, pillbox, sensor } from "./filled.ts";
 import { downloadOptions } from "./options.ts";
 
 /** Numbers of records that name somebody: no other number here has these digits. */
@@ -22,9 +22,14 @@ const ids: Readonly<Record<string, number>> = {
   currenthomeid: 9_876_540_002,
   itemid: 9_876_540_003,
 };
+/** Walked along once: each is an item of its own. */
+const line = [1, 2, 3].map(sensor);
 const born_s = Date.UTC(1931, 1, 3) / 1000;
 /** Every text and number that may stand in no package without identifiers. */
 const marks: string[] = [...new Set(Object.values(ids)), born_s, "1931-02-03"].map(String);
+/** Those that the programme knows somebody or something by. */
+const codes: string[] = [...new Set(Object.values(ids))].map(String);
+const walking: { name: string; sensors: { item: string; metres: number }[] }[] = [];
 let serving: Serving;
 let directory: string;
 
@@ -38,7 +43,8 @@ function mark(name: string): string {
 function valueIn(type: RecordType, name: string, schema: TSchema): unknown {
   const who = identifiedBy(schema);
   if (name in ids) return ids[name];
-  if (name === "dob" || name === "dod") return born_s;
+  if (name === "dob") return born_s;
+  if (name === "dod") return null;
   const fixed: Record<string, unknown> = {
     typename: type === "items" ? "wirelesssensors" : undefined,
     typeid: type === "items" ? 2 : undefined,
@@ -46,6 +52,9 @@ function valueIn(type: RecordType, name: string, schema: TSchema): unknown {
     statusname: type === "items" ? "Assigned" : undefined,
     macaddress: type === "items" ? sensor(0).address : undefined,
     item: ids["itemid"],
+    ...(type === "subject_inventory"
+      ? { start: "2026-01-31 08:00:00", stop: null, typename: "wirelesssensors" }
+      : {}),
   };
   if (fixed[name] !== undefined) return fixed[name];
   const choices: readonly TSchema[] = schema["anyOf"] ?? [schema];
@@ -53,15 +62,18 @@ function valueIn(type: RecordType, name: string, schema: TSchema): unknown {
   const text = choices.find((choice) => choice["type"] === "string");
   if (text !== undefined) return text["pattern"] === undefined ? mark(`${type}${name}`) : "3600";
   if (choices.some((choice) => choice["type"] === "boolean")) return true;
-  if (who === "person") {
-    marks.push(String(9_876_541_000 + marks.length));
-    return Number(marks.at(-1));
+  if (who === "person" || who === "code") {
+    const number = String(9_876_541_000 + marks.length);
+    marks.push(number);
+    if (who === "code") codes.push(number);
+    return Number(number);
   }
   return 1;
 }
 
 beforeAll(async () => {
-  serving = await serve({ home: ids["homeid"] ?? 0 });
+  const home = ids["homeid"] ?? 0;
+  serving = await serve({ home, settingOf: async (id) => ({ id, timezone: "UTC", walking }) });
   marks.push(sensor(0).address, pillbox.address);
   const records = recordTypes.map((type) => ({
     type,
@@ -73,8 +85,9 @@ beforeAll(async () => {
     ),
   }));
   expect((await serving.store.importRecords([records])).clashes).toEqual([]);
+  const given = { name: mark("givenname"), room: mark("givenroom"), given_ms: now_ms - 3_600_000 };
   await serving.store.append([
-    reading(sensor(0), "wirelesssensor_events", now_ms - 60_000, { event: 1 }),
+    reading(sensor(0), "wirelesssensor_events", now_ms - 60_000, { event: 3 }),
     reading(sensor(0), "wirelesssensor_measures", now_ms - 60_000, {
       quantity: mark("quantity"),
       value: 1,
@@ -101,6 +114,17 @@ beforeAll(async () => {
   const facts = { description: "wall motion sensor", ...told };
   const states = [{ device: sensor(0), heard_ms: now_ms - 50_000, listener: "radio", facts }];
   await serving.store.append([], { states });
+  const passes = line.flatMap((device, at) =>
+    [2, 0].map((value, later) => event(device, now_ms - 30_000 + (at + later) * 1_000, value)),
+  );
+  const names = await append(serving.store, passes);
+  walking.push({
+    name: mark("line"),
+    sensors: names.map((item, at) => ({ item, metres: at * 0.75 })),
+  });
+  await serving.store.nameItem({ address: sensor(0).address, ...given });
+  marks.push(...line.map(({ address }) => address.replaceAll(":", "")), serving.store.epoch);
+  codes.push(serving.store.epoch);
   directory = await mkdtemp(join(tmpdir(), "lintel-identifiers-"));
 });
 afterAll(async () => {
@@ -129,20 +153,63 @@ async function textOf(into: string): Promise<string> {
   return texts.join("\n");
 }
 
-const key = (byte: number) => new Pseudonyms(new Uint8Array(32).fill(byte));
+const key = (byte: number, level: "none" | "coded" = "none") =>
+  new Pseudonyms(new Uint8Array(32).fill(byte), { year: 2026, level });
 
-test.each(formatNames)(
-  "none of the marks is in any byte of a package without identifiers: %s",
-  async (format) => {
-    for (const stamp of ["iso", "unix"] as const) {
-      const into = `without-${format}-${stamp}`;
-      const { files } = await fetched(into, { format, stamp, pseudonyms: key(1) });
-      expect(Object.keys(files).length).toBeGreaterThan(20);
-      const text = await textOf(into);
-      expect(marks.filter((one) => text.includes(one))).toEqual([]);
-    }
-  },
-);
+test.each(formatNames)("none of the marks is in any byte of a package without names: %s", async (format) => {
+  for (const stamp of ["iso", "unix"] as const) {
+    const into = `without-${format}-${stamp}`;
+    const { files } = await fetched(into, { format, stamp, pseudonyms: key(1) });
+    expect(Object.keys(files).length).toBeGreaterThan(30);
+    expect(files["derived_walks"]?.rows).toBe(1);
+    const text = await textOf(into);
+    expect(marks.filter((one) => text.includes(one))).toEqual([]);
+  }
+});
+
+test("a coded package has the programme's own numbers, and none of the other marks", async () => {
+  await fetched("coded", { pseudonyms: key(1, "coded") });
+  const text = await textOf("coded");
+  expect(marks.filter((one) => text.includes(one)).toSorted()).toEqual([...new Set(codes)].toSorted());
+});
+
+test("packages of two recipients share no code", async () => {
+  const [one, other] = ["one", "two"].map(
+    (name) => new Pseudonyms(recipientKey(new Uint8Array(32).fill(9), name), { year: 2026 }),
+  );
+  await fetched("recipient-one", { pseudonyms: one, standard: "fhir" });
+  await fetched("recipient-two", { pseudonyms: other, standard: "fhir" });
+  const codesOf = async (into: string) =>
+    new Set((await textOf(into)).match(/\b(\d{9,}|[0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f-]{36})\b/g));
+  const [first, second] = [await codesOf("recipient-one"), await codesOf("recipient-two")];
+  expect(first.size).toBeGreaterThan(20);
+  expect([...first.intersection(second)]).toEqual([]);
+});
+
+test("without names it still tells where a sensor is, how old somebody is, and who had a device when", async () => {
+  await fetched("told", { pseudonyms: key(1) });
+  const read = async (name: string): Promise<Record<string, unknown>[]> =>
+    (await Bun.file(join(directory, "told", `${name}.ndjson`)).text())
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  const places = await read("places");
+  const inLine = places.filter(({ line }) => line !== null);
+  expect(inLine.map(({ order, metres }) => [order, metres]).toSorted()).toEqual([
+    [1, 0],
+    [2, 0.75],
+    [3, 1.5],
+  ]);
+  const [visit] = await read("derived/room_visits");
+  expect(places.map(({ room }) => room)).toContain(visit?.["room"]);
+  expect(await read("subjects")).toMatchObject([{ age: 90, genderid: true }]);
+  expect(await read("subject_inventory")).toMatchObject([
+    { start: "2026-01-31 08:00:00", stop: null, typename: "wirelesssensors" },
+  ]);
+  const items = await read("items");
+  const [held] = await read("subject_inventory");
+  expect(items.map(({ itemid }) => itemid)).toContain(held?.["itemid"]);
+});
 
 test.each(standardNames)("nor in the words of a standard: %s", async (standard) => {
   await fetched(standard, { standard, pseudonyms: key(1) });
@@ -156,8 +223,8 @@ test("all of them are there where identifiers were asked for, so that they would
   await fetched("with-unix", { stamp: "unix" });
   const text = (await textOf("with")) + (await textOf("with-unix"));
   const absent = marks.filter((one) => !text.includes(one));
-  // A home inventory is served with the item itself.
-  expect(absent.filter((one) => !/homeinventory/.test(one))).toEqual([]);
+  // A home inventory is served with the item itself, whose name is that of the inventory.
+  expect(absent.filter((one) => !/homeinventory|givenname/.test(one))).toEqual([]);
   expect(marks.length).toBeGreaterThan(80);
 });
 
@@ -183,16 +250,19 @@ test("the codebook says what was left out, and homes, subjects and items have th
 
 test("identifiers are for administrators: another token is refused in one line", async () => {
   const asked = { byWhom: "admin" } as const;
-  await expect(fetched("refused", asked)).rejects.toThrow("--identifiers takes an admin token");
+  await expect(fetched("refused", asked)).rejects.toThrow("--identifiers full takes an admin token");
   await fetched("admin", { ...asked, token: serving.tokens.admin });
 });
 
 test("a device stays described as its driver's tables have it; the inventory's words for it are left out", async () => {
   await fetched("described", { pseudonyms: key(1) });
   const text = await Bun.file(join(directory, "described", "devices.ndjson")).text();
-  const [first = ""] = text.split("\n").filter((line) => line.includes('"wirelesssensors"'));
-  const device = JSON.parse(first);
-  expect(device).toMatchObject({ description: "wall motion sensor", driver: "radio" });
+  const devices = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const device = devices.find(({ description }) => description === "wall motion sensor");
+  expect(device).toMatchObject({ driver: "radio" });
   expect(Object.keys(device)).not.toContain("model");
   expect(Object.keys(device)).not.toContain("vendor");
 });

@@ -169,7 +169,7 @@ export class Places implements AsyncDisposable {
   download(from: PlaceName, into: string, more: Partial<DownloadOptions> = {}): Promise<Downloaded> {
     const { api, token } = this.place(from);
     const directory = join(this.directory, into);
-    const pseudonyms = new Pseudonyms(Uint8Array.fromHex(key));
+    const pseudonyms = new Pseudonyms(Uint8Array.fromHex(key), { year: 2026 });
     return download(
       downloadOptions({ url: api.url, token, directory, format: "csv", pseudonyms, clock, ...more }),
     );

@@ -7,7 +7,7 @@ import { doses } from "./box-doses.ts";
 import { doseStatuses } from "./doses.ts";
 import type { DerivedRow, HomeData } from "./home-data.ts";
 import { nights, sleep } from "./nights.ts";
-import { isRoomWord } from "./places.ts";
+import { roomWords } from "./places.ts";
 import { activity, roomDays, roomVisits, transitions } from "./rooms.ts";
 import { walks } from "./walks.ts";
 
@@ -314,7 +314,7 @@ function word(meaning: string): SeriesField {
   return text(meaning, identifying("nobody", Type.String()));
 }
 
-/** A room in the home's own words: those that anybody may read stay as they are. */
+/** A room in the home's own words. */
 function room(meaning: string): SeriesField {
-  return text(meaning, identifying({ isKnown: isRoomWord }, Type.String()));
+  return text(meaning, identifying(roomWords, Type.String()));
 }

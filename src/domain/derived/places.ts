@@ -1,3 +1,14 @@
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  identifying,
+  integer,
+  integerOrNull,
+  type KnownWords,
+  orNull,
+  record,
+  textOrNull,
+} from "../records/record-field.ts";
+
 /** Rooms and roles that names of items and rooms have words for. A role says what a sensor watches, whatever it is called. */
 export const roles = [
   "front door",
@@ -13,7 +24,7 @@ export const roles = [
 export type Role = (typeof roles)[number];
 
 /** Words for rooms, with the room that they mean. A home's own words for its rooms stand beside them. */
-const roomWords: readonly (readonly [RegExp, string])[] = [
+const roomForms: readonly (readonly [RegExp, string])[] = [
   [/\b(bed ?room|schlafzimmer)\b/, "bedroom"],
   [/\b(bath ?room|toilet|wc|bad|badezimmer)\b/, "bathroom"],
   [/\b(kitchen|küche)\b/, "kitchen"],
@@ -43,7 +54,7 @@ export function placeOf(
 
 /** The room that a name has a word for: `kitchen-wall` is in the kitchen. Null where it has none. */
 export function roomInWords(name: string): string | null {
-  return wordIn(roomWords, name);
+  return wordIn(roomForms, name);
 }
 
 /** The role that a name has words for: `front-door` is the front door. A room that has a role gives it to its sensors. */
@@ -56,7 +67,31 @@ function wordIn<Word>(words: readonly (readonly [RegExp, Word])[], name: string)
   return words.find(([form]) => form.test(plain))?.[1] ?? null;
 }
 
-/** Rooms by words that tell of nobody: packages without identifiers keep these as they are. */
-export function isRoomWord(room: string): boolean {
-  return roomWords.some(([, word]) => word === room);
+/** Rooms by words that tell of nobody: packages without names keep these as they are. */
+export const roomWords: KnownWords = {
+  isKnown: (room) => roomForms.some(([, word]) => word === room),
+  as: "room",
+};
+
+/** Where an item of a home is, and what it watches: what derived measures are made by. */
+export const Place = record("Place", {
+  homeid: identifying("home", integer("the home")),
+  itemid: identifying("item", integer("the item")),
+  itemname: identifying("itemname", Type.String({ description: "its name" })),
+  typename: identifying(
+    "nobody",
+    Type.String({ description: "its type, as paths of the interface have it" }),
+  ),
+  room: identifying(roomWords, textOrNull("the room that it is in")),
+  role: identifying("nobody", textOrNull(`what it watches: ${roles.join(", ")}`)),
+  line: identifying(roomWords, textOrNull("the line of curtain sensors that it is in")),
+  order: integerOrNull("its place in that line, from 1 on"),
+  metres: orNull(Type.Number(), "its distance along that line (m)"),
+});
+
+export type Place = Static<typeof Place>;
+
+/** Path of the places of a home in the interface. */
+export function placesPath(home: number | string = "{id}"): string {
+  return `/homes/${home}/places`;
 }

@@ -22,6 +22,11 @@ import {
 /** Subtypes that drivers and the inventory have words for. */
 const subtypes = ["wall", "door", "curtain", "polled", "broadcasting", "null"];
 
+/** A subtype: that of a device, or a word of the inventory's own. */
+export function subtypeNamed(description: string) {
+  return identifying({ isKnown: (text) => subtypes.includes(text) }, textOrNullWord(description));
+}
+
 /** An item of the inventory, in the names, spellings and order in which it is served. */
 export const Item = record("Item", {
   itemid: identifying("item", integer("unique identifier")),
@@ -36,10 +41,7 @@ export const Item = record("Item", {
   typeid: integer("item type identifier"),
   typename: identifying("nobody", Type.String({ description: "item type name" })),
   subtypeid: integerOrNull("item subtype identifier"),
-  subtypename: identifying(
-    { isKnown: (text) => subtypes.includes(text) },
-    textOrNullWord("item subtype name"),
-  ),
+  subtypename: subtypeNamed("item subtype name"),
   currenthomeid: identifying("home", integerOrNull("identifier of the home where the item is installed")),
   currenthomestart: unixTimeOrNull("when it was installed in that home"),
   active: Type.Integer({ minimum: 0, maximum: 1, description: "whether the item is active in a home" }),

@@ -1,6 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Item } from "./item.ts";
+import { isTimezone } from "../../base/timezone.ts";
+import { isKind } from "../kinds.ts";
+import { Item, subtypeNamed } from "./item.ts";
 import {
+  code,
+  dateTextOrNull,
   flagOrNull,
   identifying,
   integer,
@@ -29,7 +33,7 @@ export const Home = record("Home", {
   countryabbr: textOrNull("country abbreviation"),
   countryid: identifying("person", integerOrNull("country identifier")),
   zip: identifying("person", integerOrNull("postal code")),
-  timezone: textOrNull("time zone"),
+  timezone: identifying({ isKnown: isTimezone }, textOrNull("time zone")),
   apartment: textOrNull("apartment number"),
   homephones: textOrNull("home phone number"),
   homephoneids: identifying("person", integerOrNull("home phone identifier")),
@@ -57,7 +61,7 @@ const noteSources = ["home", "coordinator", "import"] as const;
 /** Something that was so in a home for a time, and that no sensor tells: see docs/notes.md. */
 export const Note = record("Note", {
   homeid: identifying("home", integer("home")),
-  noteid: integer("note identifier, unique in the home"),
+  noteid: code("note identifier, unique in the home"),
   itemid: identifying("item", integerOrNull("item that the note is about; null: all of the home")),
   subjectid: identifying("subject", integerOrNull("subject that the note is about; null: all of the home")),
   kind: Type.Union(
@@ -85,15 +89,15 @@ export const Subject = record("Subject", {
   oadc: identifying("person", integerOrNull("identifier in an external database")),
   email: textOrNull("e-mail address"),
   genderid: orNull(Type.Boolean(), "gender code: false (0) female, true (1) male"),
-  gendername: textOrNull("gender"),
-  dob: identifying("person", unixTimeOrNull("date of birth; negative before 1970")),
+  gendername: identifying({ isKnown: (text) => /^(fe)?male$/i.test(text) }, textOrNull("gender")),
+  dob: identifying("birth", unixTimeOrNull("date of birth; negative before 1970")),
   dod: identifying("person", unixTimeOrNull("date of death")),
 });
 
 /** A phone of a subject. */
 export const Phone = record("Phone", {
   subjectid: identifying("subject", integer("subject")),
-  phoneid: integer("phone identifier"),
+  phoneid: code("phone identifier"),
   phone: textOrNull("phone number"),
 });
 
@@ -112,16 +116,16 @@ export const SubjectInventory = record("Subject inventory", {
   vendorid: integerOrNull("vendor identifier"),
   vendorname: textOrNull("vendor"),
   typeid: integerOrNull("type identifier"),
-  typename: textOrNull("type name"),
+  typename: identifying({ isKnown: isKind }, textOrNull("type name")),
   subtypeid: integerOrNull("subtype identifier"),
-  subtypename: textOrNullWord("subtype name"),
-  start: textOrNull("date and time the item was assigned to the subject"),
-  stop: textOrNull("date and time it was unassigned"),
+  subtypename: subtypeNamed("subtype name"),
+  start: dateTextOrNull("date and time the item was assigned to the subject"),
+  stop: dateTextOrNull("date and time it was unassigned"),
 });
 
 /** A project of the research programme. */
 export const Project = record("Project", {
-  projectid: integer("project identifier"),
+  projectid: code("project identifier"),
   projectname: textOrNull("project name"),
   start: unixTimeOrNull("project start"),
   stop: unixTimeOrNull("project end"),
@@ -131,7 +135,7 @@ export const Project = record("Project", {
 /** A subject's part in a project over a span of time. */
 export const ProjectEnrollment = record("Project enrollment", {
   subjectid: identifying("subject", integer("enrolled subject")),
-  projectid: integer("project identifier"),
+  projectid: code("project identifier"),
   homeid: identifying("home", integerOrNull("home enrolled in the project")),
   projectname: textOrNull("project name"),
   statename: textOrNull("subject's current state of involvement"),
@@ -141,10 +145,10 @@ export const ProjectEnrollment = record("Project enrollment", {
 });
 
 const ofStudy = {
-  studyid: integer("study identifier"),
+  studyid: code("study identifier"),
   studyname: textOrNull("study name"),
   studyinvestigator: textOrNull("investigator's name"),
-  studyirb: integerOrNull("review-board identifier of the study"),
+  studyirb: identifying("code", integerOrNull("review-board identifier of the study")),
   studycriteria: textOrNull("enrollment criteria"),
   studysummary: textOrNull("summary"),
   studystart: unixTimeOrNull("study start"),
@@ -176,7 +180,7 @@ export const StudyEnrollment = record("Study enrollment", {
 export const Contact = record("Contact", {
   subjectid: identifying("subject", integer("subject")),
   contacttypename: textOrNull("type of contact"),
-  contactid: integer("contact identifier"),
+  contactid: code("contact identifier"),
   contacttypeid: integerOrNull("type identifier"),
   contactdate: unixTimeOrNull("date of contact"),
   contactText: textOrNull("description of the contact"),
@@ -193,7 +197,7 @@ export const Contact = record("Contact", {
 /** A contact with a subject that the programme has planned. */
 export const ScheduledContact = record("Scheduled contact", {
   subjectid: identifying("subject", integer("subject")),
-  schedcontactid: integer("scheduled contact identifier"),
+  schedcontactid: code("scheduled contact identifier"),
   schedcontactname: textOrNull("name"),
   schedcontacttypename: textOrNull("type"),
   increment: integerOrNull("number of units between contacts"),
@@ -203,15 +207,15 @@ export const ScheduledContact = record("Scheduled contact", {
   notplanned: flagOrNull("planned flag: 0 no, 1 yes"),
   notscheduled: flagOrNull("scheduled flag: 0 no, 1 yes"),
   notcompleted: flagOrNull("completed flag: 0 no, 1 yes"),
-  dateplanned: textOrNull("date the contact was planned"),
-  datescheduled: textOrNull("date it was scheduled for"),
-  datecompleted: textOrNull("date it was completed"),
+  dateplanned: dateTextOrNull("date the contact was planned"),
+  datescheduled: dateTextOrNull("date it was scheduled for"),
+  datecompleted: dateTextOrNull("date it was completed"),
 });
 
 /** A remark that somebody of the programme made about a subject. */
 export const Comment = record("Comment", {
   subjectid: identifying("subject", integer("subject")),
-  commentid: integer("comment identifier"),
+  commentid: code("comment identifier"),
   stamp: unixTimeOrNull("when the comment was made"),
   username: textOrNull("name of the user who made it"),
   comment: textOrNull("the comment"),
@@ -219,7 +223,7 @@ export const Comment = record("Comment", {
 
 /** Something that is wrong in a home, with a subject or with an item, and whether it is mended. */
 export const Issue = record("Issue", {
-  issueid: integer("issue identifier"),
+  issueid: code("issue identifier"),
   homeid: identifying("home", integerOrNull("home that the issue concerns")),
   subjectid: identifying("subject", integerOrNull("subject that the issue concerns")),
   itemid: identifying("item", integerOrNull("item that the issue concerns")),

@@ -37,6 +37,21 @@ export function integer(description: string) {
   return Type.Integer({ description });
 }
 
+/** A number by which the programme knows something of its own: a study, a contact, a comment. */
+export function code(description: string) {
+  return identifying("code", integer(description));
+}
+
+/** A day or a moment as text, `2026-01-31 08:00:00`, or null. Another text tells of a person. */
+export function dateTextOrNull(description: string) {
+  return identifying({ isKnown: isDateText }, textOrNull(description));
+}
+
+/** Whether a text is a day or a moment and nothing else. */
+function isDateText(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)?)?$/.test(text);
+}
+
 /** A text that is never null: where there is no value it is the four letters `null`. */
 export function textOrNullWord(description: string) {
   const schema = Type.String({ description: `${description}; the string "null" when absent` });
@@ -111,16 +126,17 @@ export const unixTime_max = 253_402_300_799;
 const format = "unixtime";
 
 /**
- * Who a field tells of, for packages without identifiers. A number, a time or a word of a closed list tells of nobody unless it is marked; a text tells of a person
+ * Who a field tells of, for packages without names. A number, a time or a word of a closed list tells of nobody unless it is marked; a text tells of a person
  * unless it is marked: whoever fills in a record may write a name anywhere.
  *
- * | mark | in a package without identifiers |
- * |---|---|
- * | nobody | as it is |
- * | person | left out |
- * | subject, home, item | a number made by the programme's key |
- * | itemname | kind of the item and that number |
- * | known words | those words as they are, others as a word made by the key |
+ * | mark | level none | level coded |
+ * |---|---|---|
+ * | nobody | as it is | as it is |
+ * | person | left out | left out |
+ * | subject, home, item, code | a number made by the key | as it is |
+ * | itemname | kind of the item and its number there | the same |
+ * | birth | the age in years, as `age` | the same |
+ * | known words | those words as they are, others as a word made by the key | the same |
  */
 export type Identifies =
   | "nobody"
@@ -128,8 +144,16 @@ export type Identifies =
   | "subject"
   | "home"
   | "item"
+  | "code"
   | "itemname"
-  | { readonly isKnown: (text: string) => boolean };
+  | "birth"
+  | KnownWords;
+
+export interface KnownWords {
+  readonly isKnown: (text: string) => boolean;
+  /** In front of the number that another word becomes. Fields with one name keep the same words alike; absent: the field's. */
+  readonly as?: string;
+}
 
 /** The same schema, marked. */
 export function identifying<Schema extends TSchema>(as: Identifies, schema: Schema): Schema {

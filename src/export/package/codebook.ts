@@ -1,5 +1,6 @@
 import { quantities } from "../../domain/quantities.ts";
 import type { FileColumn, FileColumnType } from "../columns.ts";
+import { isPersonal } from "../pseudonyms.ts";
 import { missingnessList, tableNamed } from "../tables.ts";
 import type { StampForm } from "../text-formats.ts";
 import type { Contents, WrittenTable } from "./package-contents.ts";
@@ -24,20 +25,25 @@ export function codebook(contents: Contents): string {
   ].join("\n\n");
 }
 
-/** The fields that a package without identifiers does not have. */
-function leftOut({ tables, key }: Contents): string[] {
-  if (key === undefined) return [];
+/** The fields that a package without names does not have. */
+function leftOut({ tables, identifiers, key }: Contents): string[] {
+  if (identifiers === "full") return [];
   const fields = tables.flatMap(({ name }) =>
     tableNamed(name)
-      .columns.filter(({ identifies }) => identifies === "person")
+      .columns.filter(({ identifies }) => isPersonal(identifies))
       .map((column) => [`\`${name}\``, `\`${column.name}\``, column.meaning]),
   );
   return [
     "## Left out",
-    `Names, addresses, birth dates, free text and whatever else may tell who somebody is are not here. Homes, subjects and items have numbers made by a key (its fingerprint is ${key}): the same in every package made with it. An item is named after its kind and number; a word that a device made up itself is replaced by its field's name and a number. Stretches of time, readings and the times of records are as they are: they are data of people all the same.`,
+    `Names, addresses, birth dates, free text and whatever else may tell who somebody is are not here. ${numberTexts[identifiers]} An item is named after its kind and number. A word that somebody or a device made up is replaced by its field's name and a number, which a key makes (its fingerprint is ${key}). Stretches of time, readings and the times of records are as they are: they are data of people all the same.`,
     tableText(["file", "field", "meaning"], fields),
   ];
 }
+
+const numberTexts = {
+  none: "Homes, subjects, items, records and epochs have numbers made by a key: the same in every package made with it, and others for each recipient.",
+  coded: "Homes, subjects, items and records have the programme's own numbers.",
+} as const;
 
 function rules(stamp: StampForm): string {
   return [
@@ -45,6 +51,7 @@ function rules(stamp: StampForm): string {
     `- **No event is not no data.** A sensor that is silent says nothing by that, unless somebody was listening and the device alive: \`coverage\` has when, and \`${missingnessList}\` adds it up for each item and day. Days with many missing minutes are no quiet days.`,
     "- **Nothing is made up.** Readings are what devices told: no value is interpolated, and no end of a movement is added by a timer. `devices` says of each how its readings are made.",
     "- **A scale does not know who stands on it.** Weighings of guests are among those of the participant. `derived_weight_daily` leaves them out, and says where nobody can tell.",
+    "- **Where a sensor is** stands in `places`: its room, what it watches, and its place in a line of curtain sensors.",
     "- **An empty field** is a value that is not there. Some texts of the inventory have the word `null` in its place, as the interface serves them.",
   ].join("\n");
 }

@@ -4,6 +4,7 @@ import { type SeriesName, seriesNames } from "../../domain/series.ts";
 import type { AskedMoments } from "../columns.ts";
 import type { Timezone } from "../home-zones.ts";
 import { atText, type PackageAt, type PackageRecipe } from "../package-readings.ts";
+import type { IdentifierLevel } from "../pseudonyms.ts";
 import type { Format } from "../table-file.ts";
 import type { PackageTable } from "../tables.ts";
 import type { StampForm } from "../text-formats.ts";
@@ -41,7 +42,8 @@ export interface Contents {
   readonly stamp: StampForm;
   readonly timezone: Timezone;
   readonly origin: Origin;
-  /** Of the key by which identifiers were taken out; undefined where they stand. */
+  readonly identifiers: IdentifierLevel;
+  /** Of the key by which names were taken out; undefined where they stand. */
   readonly key: string | undefined;
   /** The stretch of time that was asked for. */
   readonly asked?: AskedMoments | undefined;
@@ -93,7 +95,7 @@ export function citationOf({ at, tables, version, made_ms }: Contents): string |
 
 /** How the package was made, as `lintel fetch --at FOLDER` reads it. */
 export function madeOf(contents: Contents): object | undefined {
-  const { at, tables, others, version, format, stamp, timezone, asked, series, key } = contents;
+  const { at, tables, others, version, format, stamp, timezone, asked, series, identifiers, key } = contents;
   if (at === undefined) return undefined;
   const made: PackageRecipe = {
     version,
@@ -105,6 +107,7 @@ export function madeOf(contents: Contents): object | undefined {
     timezone,
     format,
     stamp,
+    identifiers,
     ...(key !== undefined && { key }),
     sha256: checksumOf(tables),
   };

@@ -1,17 +1,18 @@
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
+import { placesList } from "../derived-tables.ts";
 import type { Format } from "../table-file.ts";
 import { missingnessList } from "../tables.ts";
 import { type Contents, changing, citationOf, lasting, type WrittenTable } from "./package-contents.ts";
 
 /** For whoever finds the directory: its purpose, how it is read, and a first plot. */
 export function readme(contents: Contents): string {
-  const { tables, format, others, origin, made_ms, version, key } = contents;
+  const { tables, format, others, origin, made_ms, version, identifiers } = contents;
   return `# Readings and records of homes
 
-Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. ${key === undefined ? "It names people: keep it as your study says." : "Identifiers are left out, as `codebook.md` says; it is data of people all the same."}
+Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. ${identifiers === "full" ? "It names people: keep it as your study says." : "Names are left out, as `codebook.md` says; it is data of people all the same."}
 
 - \`codebook.md\` says what every field means, and what to mind before anything is counted.
-- \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
+${placesText(tables)}- \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
 ${derivedText(tables)}- \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.${inStandards(others)}
 
 ${citing(contents)}## Read it
@@ -22,6 +23,11 @@ ${reading[format]}
 - Lintel's packages for R and Python read any format: \`read_package(".")\` has every table with the types that are told.
 
 ${firstPlot(contents)}`;
+}
+
+function placesText(tables: readonly WrittenTable[]): string {
+  if (!tables.some(({ name }) => name === placesList)) return "";
+  return "- `places` says where each sensor is: room, what it watches, and its metres along a line of curtain sensors.\n";
 }
 
 /** Points at the measures, for those who do not want to count readings; empty where there are none. */
@@ -49,7 +55,7 @@ function citing(contents: Contents): string {
   const citation = citationOf(contents);
   if (citation === undefined) return "";
   const names = (tables: readonly WrittenTable[]) => tables.map(({ path }) => `\`${path}\``).join(", ");
-  const { tables, key } = contents;
+  const { tables, identifiers, key } = contents;
   const files = lasting(tables).map(({ path }) => path);
   return `## Cite it
 
@@ -61,7 +67,7 @@ The files of readings are had again, byte for byte, also years later and whateve
 lintel fetch --url https://central.example --token-file token --at . --output ../again
 \`\`\`
 
-${key === undefined ? "" : `The numbers of homes and items are the same with the same key, whose fingerprint is ${key}: \`--key FILE\` names it. `}${checksum(files)}The others say what is known on the day of the download, and are outside of the checksum: ${names(changing(tables))}.
+${identifiers === "full" ? "" : `Whoever made this package can do that: it takes the key whose fingerprint is ${key}, by \`--key FILE\` and \`--recipient NAME\`. `}${checksum(files)}The others say what is known on the day of the download, and are outside of the checksum: ${names(changing(tables))}.
 
 `;
 }

@@ -8,7 +8,7 @@ import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
 import type { InterfaceReader } from "../answers.ts";
 import type { AskedMoments, AskedSpan, ReadingSource } from "../columns.ts";
 import { coverageRows } from "../coverage-tables.ts";
-import { derivedList, measuredHomes, writeDerived } from "../derived-tables.ts";
+import { derivedList, measuredHomes, placesList, writeDerived, writePlaces } from "../derived-tables.ts";
 import type { HomeZones, Timezone } from "../home-zones.ts";
 import type { PackageAt } from "../package-readings.ts";
 import type { StandardFiles, StandardName } from "../standards/standards.ts";
@@ -140,8 +140,14 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     const path = join(directory, series);
     keep(series, await writing(series, own, () => writeSeries({ ...options, path, series, items: own })));
   }
-  if (options.derived !== false) {
-    let homes: ReturnType<typeof measuredHomes> | undefined;
+  let homes: ReturnType<typeof measuredHomes> | undefined;
+  onStep(placesList);
+  const writePlacesHere = async () => {
+    homes ??= measuredHomes(options.answers, options.inventory, pseudonyms);
+    return writePlaces({ ...options, homes: await homes });
+  };
+  keep(placesList, await writing(placesList, items, writePlacesHere));
+  if (options.derived !== false)
     for (const name of derivedNames) {
       onStep(derivedList(name));
       const write = async () => {
@@ -150,7 +156,6 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
       };
       keep(derivedList(name), await writing(derivedList(name), items, write));
     }
-  }
   const standard = await standardOf({ ...options, items });
   onStep("describing it all");
   const contents = await describe(files, standard, options);
@@ -215,8 +220,9 @@ async function describe(
     others.push({ path, title, rows, ...(await digestOf(join(directory, path))) });
   }
   const made_ms = options.clock.now().unix_ms;
-  const form = { format, stamp, timezone, asked, series, origin, key: pseudonyms?.fingerprint };
-  const contents: Contents = { ...form, tables: written, others, at: at?.(), made_ms, version };
+  const form = { format, stamp, timezone, asked, series, origin };
+  const who = { identifiers: pseudonyms?.level ?? "full", key: pseudonyms?.fingerprint } as const;
+  const contents: Contents = { ...form, ...who, tables: written, others, at: at?.(), made_ms, version };
   writeDescription(directory, contents);
   return contents;
 }

@@ -4,6 +4,7 @@ import { type DerivedName, derivedOf } from "../../domain/derived/derived-table.
 import type { DerivedReading, HomeData, HomeItem } from "../../domain/derived/home-data.ts";
 import { placeOf } from "../../domain/derived/places.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
+import type { Kind } from "../../domain/kinds.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
 import { type GivenName, isDevice, replacedIn } from "../inventory/given-names.ts";
@@ -103,11 +104,19 @@ function epochsOf({ watch_epochs = [] }: HomeItem["readings"]): TimeSpan[] {
 }
 
 /** Items that live or have lived in a home, of the kinds that a measure is made of. */
-async function recordsOf({ store, home }: MeasuredHome, name: DerivedName): Promise<Item[]> {
+async function recordsOf(asked: MeasuredHome, name: DerivedName): Promise<Item[]> {
   const records: Item[] = [];
   for (const kind of new Set(derivedOf(name).madeOf.map((series) => seriesOf(series).kind)))
-    records.push(...(await store.items(kind, { skip: 0, limit: items_max, ...ofHome(home) })));
+    records.push(...(await itemsInHome(asked, kind)));
   return records;
+}
+
+/** Items of a kind that live or have lived in a home. */
+export async function itemsInHome(
+  { store, home }: Pick<MeasuredHome, "store" | "home">,
+  kind: Kind,
+): Promise<readonly Item[]> {
+  return store.items(kind, { skip: 0, limit: items_max, ...ofHome(home) });
 }
 
 async function foundItem(

@@ -7,9 +7,11 @@ import {
   derivedOf,
 } from "../../domain/derived/derived-table.ts";
 import type { DerivedRow } from "../../domain/derived/home-data.ts";
+import { Place, placesPath } from "../../domain/derived/places.ts";
 import { record } from "../../domain/records/record-field.ts";
 import { monthAt, rowsOfMonth } from "../../store/derived/derived-rows.ts";
 import { isOlder, zoneOf } from "../../store/derived/home-readings.ts";
+import { placesIn } from "../../store/derived/places-in-home.ts";
 import { after, before, type Endpoint, endpoint, limit, skip } from "./endpoint.ts";
 import { idOf, requireHome } from "./record-endpoints.ts";
 import { nextSecond } from "./series-endpoint.ts";
@@ -50,6 +52,24 @@ export const derivedEndpoints: readonly Endpoint[] = [
     },
   }),
   ...derivedNames.map(derivedEndpoint),
+  endpoint({
+    name: "home_places",
+    template: placesPath(),
+    summary:
+      "Where the items of a home are: rooms, roles and lines of curtain sensors, by which measures are made",
+    area: "Homes",
+    since: "0.9",
+    path: Type.Object({ id: idOf("homes") }),
+    query: Type.Object({}),
+    response: Type.Array(Place),
+    refusals: ["record_unknown"],
+    handle: async (call) => {
+      const { store, path } = call;
+      const setting = await requireHome(call);
+      if (setting?.id !== undefined && setting.id !== path.id) return { body: [] };
+      return { body: await placesIn({ store, home: path.id, walking: setting?.walking ?? [] }) };
+    },
+  }),
 ];
 
 function derivedEndpoint(name: DerivedName): Endpoint {

@@ -17,6 +17,8 @@ const [june_ms, september_ms, october_ms] = [5, 8, 9].map((month) => Date.UTC(20
 const clock = new SettableClock(september_ms + 15 * day_ms + 2 * 3_600_000);
 const directory = temporaryDirectory();
 const { log } = keptLog("warn");
+const contact: Device = { kind: "wirelesssensors", address: "00:0d:6f:00:00:00:00:01", subtype: "curtain" };
+const walking = [{ name: "hall", sensors: [{ item: "Front door", metres: 0.5 }] }];
 let store: GatewayStore;
 let api: Answering;
 
@@ -27,7 +29,7 @@ beforeAll(async () => {
     listening: [{ listener: "ble", from_ms: june_ms, to_ms: october_ms }],
     states: hours.map((heard_ms) => ({ device: box, heard_ms, listener: "ble" })),
   });
-  const settingOf = async () => ({ id: 12, timezone: "UTC", walking: [] });
+  const settingOf = async () => ({ id: 12, timezone: "UTC", walking });
   api = new Answering({ store, clock, settingOf });
 });
 afterAll(async () => {
@@ -62,4 +64,18 @@ test("what has not come of today may still come: a dose of today is due, and one
     { day: "2026-09-16", status: "due" },
     { day: "2026-09-15", status: "unknown" },
   ]);
+});
+
+test("the places of a home have the room, the role and the line of each item, by which measures are made", async () => {
+  await store.append([reading(contact, "wirelesssensor_events", october_ms, { event: 1 })]);
+  const { address } = contact;
+  await store.nameItem({ address, name: "Front door", room: "Corridor", given_ms: october_ms });
+  const answer = await api.get<Record<string, unknown>[]>("/homes/12/places", "");
+  if (answer === undefined || answer === "gone") throw new Error("no answer");
+  const unknown = { room: null, role: null, line: null, order: null, metres: null };
+  expect(answer.body).toMatchObject([
+    { homeid: 12, typename: "pillboxes", ...unknown },
+    { typename: "wirelesssensors", room: "hall", role: "front door", line: "hall", order: 1, metres: 0.5 },
+  ]);
+  expect(await api.get("/homes/13/places", "")).toBeUndefined();
 });

@@ -170,6 +170,7 @@ const ofRecord: Readonly<Record<string, JsonObject>> = {
     source: "home",
     said: stamp - 86_000,
   },
+  Place: { role: null, line: null, order: null, metres: null },
   "Derived measure": {
     name: "room_visits",
     title: "Stays in rooms",
