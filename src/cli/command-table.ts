@@ -62,6 +62,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     () => import("./backup.ts"),
   ),
   pause: command("record nothing of a home for a time, or until resumed", () => import("./pause.ts")),
+  note: command(
+    "note when visitors were there, or somebody was away or in hospital",
+    () => import("./note.ts"),
+  ),
   withdraw: command(
     "record nothing more of a home or participant: consent was withdrawn",
     () => import("./withdraw.ts"),

@@ -82,7 +82,7 @@ export function momentsOf({ since, until }: FileOptions): AskedMoments {
 }
 
 /** Unix seconds of a moment that was asked for, in a time zone where it does not name its own. */
-type AskedMoment = ((zone: string) => number) & { readonly text: string };
+export type AskedMoment = ((zone: string) => number) & { readonly text: string };
 
 /** A day or a moment as ISO 8601 has it. */
 export function parseMoment(text: string): AskedMoment {

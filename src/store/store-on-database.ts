@@ -82,6 +82,7 @@ export function storeOn(parts: StoreParts): Store {
     takePauses: (pauses) => writer.write("takePauses", pauses),
     withdraw: (withdrawal) => writer.write("withdraw", withdrawal),
     followEnrollments: (now_ms) => writer.write("followEnrollments", now_ms),
+    changeNotes: (home, changes) => writer.write("changeNotes", home, changes),
     overview: snapshot(function* () {
       return { epoch, ...(yield* database.facts()), items: yield* itemOverviews(homes) };
     }),

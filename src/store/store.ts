@@ -9,6 +9,7 @@ import type { Token } from "../domain/token.ts";
 import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
 import type { GivenNames, Replaced } from "./inventory/given-names.ts";
 import type { RecordStore } from "./inventory/record-store.ts";
+import type { NoteStore } from "./note.ts";
 import type { Pauses } from "./pause.ts";
 
 export { type Scope, scopes, type Token } from "../domain/token.ts";
@@ -22,7 +23,7 @@ export { type Scope, scopes, type Token } from "../domain/token.ts";
  *
  * Every read but `thinned` is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
  */
-export interface Store extends RecordStore, Erasures, Pauses, GivenNames {
+export interface Store extends RecordStore, Erasures, Pauses, NoteStore, GivenNames {
   /** Item types of the inventory, every known kind in order of typeid, also those without items; `homes`: counts only what lives or has lived in them. */
   itemTypes(homes?: readonly number[]): Promise<ItemType[]>;
 

@@ -1,5 +1,5 @@
 import type { Batch } from "./batch.ts";
-import type { Sender } from "./central/central-store.ts";
+import type { ReportNote, Sender } from "./central/central-store.ts";
 import { repairDay } from "./central/day-repair.ts";
 import { noteCompared, putBackup } from "./central/gateways.ts";
 import { noteReport, receive } from "./central/receiving.ts";
@@ -11,6 +11,7 @@ import type { DayReadings } from "./gateway/upload-store.ts";
 import { followEnrollments, withdraw } from "./inventory/consent.ts";
 import { erase, takeErasures } from "./inventory/erasing.ts";
 import type { Homes } from "./inventory/homes.ts";
+import { changeNotes } from "./inventory/noting.ts";
 import { takePauses } from "./inventory/pausing.ts";
 import { replaceAlerts } from "./inventory/records.ts";
 import type { PauseRequest, Withdrawal } from "./pause.ts";
@@ -27,13 +28,14 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     addToken,
     revokeToken,
     noteTokenUse,
-    noteReport,
+    noteReport: (note: ReportNote, sender: Sender) => noteReport(homes, note, sender),
     noteCompared,
     setQuotas,
     putBackup,
     askRemote,
     noteRemote,
     replaceAlerts,
+    changeNotes,
     *erase(request: ErasureRequest) {
       return yield* erase(here === undefined ? homes : yield* here(), request);
     },

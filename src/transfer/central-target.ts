@@ -121,8 +121,8 @@ export class CentralTarget implements TransferTarget {
     );
   }
 
-  #report({ epochs, condition, report }: TransferReport): Promise<ReportAnswer> {
-    const body = { epochs, condition, report };
+  #report({ epochs, condition, report, notes }: TransferReport): Promise<ReportAnswer> {
+    const body = { epochs, condition, report, notes };
     return this.#central.askJson(
       { method: "POST", path: "/report", answer: decodingBounds.reportAnswer },
       ReportAnswer,

@@ -17,6 +17,7 @@ import {
   Word,
 } from "../store/exchange.ts";
 import type { DayReadings } from "../store/gateway/upload-store.ts";
+import { NoteChanges } from "../store/note.ts";
 import { PausedSpan } from "../store/pause.ts";
 
 /**
@@ -199,6 +200,8 @@ export const ReportBody = Type.Object(
     }),
     condition: DeviceHealth,
     report: GatewayReport,
+    /** Changes of the notes of the home since central sent its records; absent: none. */
+    notes: Type.Optional(NoteChanges),
   },
   closed,
 );

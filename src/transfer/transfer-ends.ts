@@ -5,6 +5,7 @@ import { type Batch, isOfDay } from "../store/batch.ts";
 import type { Repaired } from "../store/central/central-store.ts";
 import { type DayDigest, type DeviceHealth, health_notes_max, health_states_max } from "../store/exchange.ts";
 import type { DayReadings, DigestRequest, UploadStore } from "../store/gateway/upload-store.ts";
+import type { NoteChanges } from "../store/note.ts";
 import type { HttpClient } from "../web/client/http-client.ts";
 import { batchFrom, decodeBatch, decodeReadings } from "./batch-codec.ts";
 import { DigestsAnswer, dayQueryOf, type GatewayReport, SourceReport, verify_days_max } from "./protocol.ts";
@@ -104,6 +105,8 @@ interface StoreSourceOptions {
   readonly describe: () => Promise<GatewayReport>;
   /** The number of its home, where that is known. */
   readonly home?: number;
+  /** Changes of the home's notes that central was not told. */
+  readonly notes?: (() => Promise<NoteChanges | undefined>) | undefined;
 }
 
 /** A gateway by its store on this machine. */
@@ -117,17 +120,18 @@ export class StoreSource implements TransferSource {
 
   async report(after_note: number, after_device = 0): Promise<TransferReport> {
     const { store, describe, home } = this.#options;
-    const [epochs, condition, report, { pruned_before_ms }] = await Promise.all([
+    const [epochs, condition, report, { pruned_before_ms }, notes] = await Promise.all([
       store.epochs(),
       store.deviceHealthAfter(after_note, health_notes_max, { after_device, max: health_states_max }),
       describe(),
       store.uploadState(),
+      this.#options.notes?.(),
     ]);
     // Readings restored from central are not sent back to it.
     const own = epochs
       .filter(({ restored }) => !restored)
       .map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq }));
-    return { epochs: own, condition, report, home, pruned_before_ms };
+    return { epochs: own, condition, report, home, pruned_before_ms, notes };
   }
 
   async batchAfter(request: Parameters<TransferSource["batchAfter"]>[0]): Promise<SourceBatch | undefined> {

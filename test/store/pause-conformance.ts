@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { day_ms, hour_ms } from "../../src/base/time.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import { pauseOpen_ms } from "../../src/store/pause.ts";
-import { sensor, start_ms } from "../../testbed/sample.ts";
+import { item, sensor, start_ms } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
-import { all, events, eventsOf, keyOf, numbers } from "./central-sample.ts";
+import { all, events, eventsOf, imported, keyOf, numbers, take } from "./central-sample.ts";
 
 const id = "0123456789abcdef".repeat(2);
 /** The events 11 to 20 lie in it. */
@@ -65,6 +65,32 @@ export function pausesAgree(name: string, make: MakeStore): void {
       expect((await ends())[0]).toEqual([12, paused.before_ms]);
       await store.receive(there.batch(6, 30), there.sender);
       expect(await kept(store, 13)).toHaveLength(30);
+    });
+
+    test("takes notes over from a report, of the home that reports them, its own items and subjects, and of no time that is erased or stopped", async () => {
+      await using made = await make();
+      const { store } = made;
+      const box = new SimulatedGateway(12, "here");
+      const note = (noteid: number, more: object = {}) => ({
+        ...{ homeid: 12, noteid, itemid: null, subjectid: null, kind: "visitor" as const, start: 100 },
+        ...{ stop: null, words: "a friend", source: "home" as const, said: null, ...more },
+      });
+      const tell = (...kept: ReturnType<typeof note>[]) =>
+        store.noteReport({ ...box.report(), notes: { kept, removed: [9] } }, box.sender);
+      await take(store, item(1, { currenthomeid: 12 }), item(2, { currenthomeid: 13 }));
+      await imported(store, "subjects", { subjectid: 7 }, { subjectid: 8 });
+      await imported(store, "project_enrollments", { subjectid: 7, projectid: 1, homeid: 12, start: 0 });
+      await store.changeNotes(12, { kept: [note(9, { source: "coordinator" })], removed: [] });
+      await store.takePauses([{ ...paused, home: 12, own: 1, why: "consent_withdrawn" }]);
+      const late = note(4, { start: paused.from_ms / 1000 });
+      const theirs = [note(9, { words: "changed" }), note(1, { homeid: 13, itemid: 1, subjectid: 7 })];
+      await tell(...theirs, note(2, { itemid: 2, subjectid: 8 }), late, note(2, { words: "told twice" }));
+      expect(await store.recordsOf("notes", 12)).toEqual([
+        note(1, { itemid: 1, subjectid: 7 }),
+        note(2, { words: "told twice" }),
+        note(9, { source: "coordinator" }),
+      ]);
+      expect(await store.recordsOf("notes", 13)).toEqual([]);
     });
 
     test("says of the time of a pause that it was paused, and of nobody that he is overdue because of it", async () => {

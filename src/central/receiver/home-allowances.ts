@@ -121,7 +121,7 @@ export async function takeRepair(
  */
 export async function takeReport(
   parts: IntakeParts,
-  { epochs, condition, report }: Pick<ReportBody, "epochs" | "condition" | "report">,
+  { epochs, condition, report, notes }: Pick<ReportBody, "epochs" | "condition" | "report" | "notes">,
   sender: Sender,
   asked_ms = sender.at_ms,
 ): Promise<readonly HeldEpoch[]> {
@@ -129,7 +129,7 @@ export async function takeReport(
   const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};
   const as_of = { last_seq, day: homeDay(report.timezone, asked_ms) };
   await spending(parts, sender.home, "notes", notesIn(condition), () =>
-    parts.store.noteReport({ epoch, health: condition, report, as_of, pauses: report.pauses }, sender),
+    parts.store.noteReport({ epoch, health: condition, report, as_of, pauses: report.pauses, notes }, sender),
   );
   return parts.store.held(epochs.map((one) => one.epoch));
 }

@@ -194,15 +194,13 @@ function requireHome(said: string | undefined, home: number): void {
 }
 
 /** Keeps what a gateway says of itself, and answers how far its readings and notes are held. */
-async function report(
-  { home, now_ms, body: { epochs, condition, report } }: HomeCall<ReportBody>,
-  parts: Parts,
-): Promise<ReportAnswer> {
+async function report({ home, now_ms, body }: HomeCall<ReportBody>, parts: Parts): Promise<ReportAnswer> {
   const { store, version, stopped } = parts;
+  const { epochs, report } = body;
   const names = epochs.map(({ epoch }) => epoch);
   await requireOwn(store, names, home);
   const sender = { home, at_ms: now_ms };
-  const held = await takeReport(parts, { epochs, condition, report }, sender).catch((thrown) => {
+  const held = await takeReport(parts, body, sender).catch((thrown) => {
     throw refusalOf(thrown, home);
   });
   return {

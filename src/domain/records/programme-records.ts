@@ -18,7 +18,7 @@ import {
 } from "./record-field.ts";
 
 /** Characters of the words of a note. */
-const note_words_max = 500;
+export const note_words_max = 500;
 
 /** A home in which items are installed. */
 export const Home = record("Home", {
@@ -53,7 +53,8 @@ export const HomeInventory = record("Home inventory", {
 export type HomeInventory = Static<typeof HomeInventory>;
 
 /** Kinds of notes on time. */
-const noteKinds = ["visitor", "away", "hospital", "furniture", "sensor_moved", "other"] as const;
+export const noteKinds = ["visitor", "away", "hospital", "furniture", "sensor_moved", "other"] as const;
+export type NoteKind = (typeof noteKinds)[number];
 
 /** Sources of notes. */
 const noteSources = ["home", "coordinator", "import"] as const;
@@ -77,6 +78,8 @@ export const Note = record("Note", {
   ),
   said: unixTimeOrNull("when it was said"),
 });
+
+export type Note = Static<typeof Note>;
 
 /** A participant of a study. */
 export const Subject = record("Subject", {

@@ -6,18 +6,28 @@ import { readPlainFile, writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { decodingBounds } from "../../base/json-decoder.ts";
 import { shortLine } from "../../base/text.ts";
+import { isIn } from "../../base/time.ts";
 import type { Item } from "../../domain/records/item.ts";
+import type { Note } from "../../domain/records/programme-records.ts";
 import {
   identityOf,
   type RecordType,
   recordTypes,
   type StoredRecord,
 } from "../../domain/records/record-table.ts";
+import { numbersIn } from "../../domain/records/visible-records.ts";
 import { importDocument } from "../../import/file-import.ts";
 import { type FileFault, ImportRefused } from "../../import/record-files.ts";
-import { type ErasedSpan, ErasedSpans, type Erasure, type ErasureTarget } from "../../store/erasure.ts";
+import {
+  type ErasedSpan,
+  ErasedSpans,
+  type Erasure,
+  type ErasureTarget,
+  type SpanOfDevice,
+} from "../../store/erasure.ts";
 import type { UploadStore } from "../../store/gateway/upload-store.ts";
 import type { Imported, ImportedRecord } from "../../store/inventory/record-store.ts";
+import { changed, changesBetween, isEmpty, type NoteChanges } from "../../store/note.ts";
 import { type PausedSpan, PausedSpans, takenOver } from "../../store/pause.ts";
 import type { CentralClient } from "../../transfer/central-client.ts";
 import { bodyOfFiles, filesInBody, type HomeFiles } from "../../transfer/kept-files.ts";
@@ -38,19 +48,29 @@ export async function takeHomeRecords(options: {
   /** The data directory. */
   readonly directory: string;
   readonly document: object;
+  /** Changes of notes that central was told before it sent the document. */
+  readonly told?: NoteChanges | undefined;
 }): Promise<Imported> {
-  const { store, directory } = options;
+  const { store, directory, told = nothingChanged } = options;
   const { erasures, pauses, records } = documentParts(options.document);
   await store.takeErasures(erasures);
   await store.takePauses(takenOver(pauses));
-  const document = JSON.stringify(withheld(records, unanswered(await store.erasures(), erasures)));
+  const erased = await store.erasures();
+  const fit = withheld(records, unanswered(erased, erasures), erased);
+  const document = JSON.stringify(fit);
   const path = join(directory, recordsName);
   const before = keptRecords(path);
+  const [home = 0] = [...notesIn(before), ...notesIn(fit), ...told.kept].map(({ homeid }) => homeid);
+  // What the home has said since central was told stays, and is told next time.
+  const late = changesBetween(changed(notesIn(before), told), await store.recordsOf("notes", home));
   const { imported, faults } = await importFitting(store, JSON.parse(document));
   const gone = goneFrom(before, JSON.parse(document));
   await store.forgetRecords(gone);
   await releaseItems(store, gone);
-  writeDurably(path, document);
+  // A note that does not fit was not removed here: the next upload must not say so.
+  const notes = faults.length === 0 ? fit.notes : await store.recordsOf("notes", home);
+  writeDurably(path, JSON.stringify({ ...fit, notes }));
+  if (!isEmpty(late)) await store.changeNotes(home, late);
   if (faults.length === 0) return imported;
   const first = faults.slice(0, named_max).join("; ");
   const more = faults.length > named_max ? `; and ${faults.length - named_max} more` : "";
@@ -79,6 +99,55 @@ export function documentParts(document: object): {
   );
 }
 
+/** The exchange of records between a home and central, in one upload. */
+export function recordsExchange(at: {
+  readonly store: UploadStore;
+  readonly directory: string;
+  /** The number of the home, where the configuration has it. */
+  readonly home: number | undefined;
+}) {
+  let told: NoteChanges | undefined;
+  return {
+    notes: async (): Promise<NoteChanges | undefined> => {
+      const home = at.home ?? (await at.store.heldEpochs()).at(-1)?.home ?? undefined;
+      told = home === undefined ? undefined : await untoldNotes(at, home);
+      // Central may not take the change, and then its records are the same as before: they are asked for all the same.
+      if (told !== undefined) await at.store.noteUpload({ home_records: '""' });
+      return told;
+    },
+    takeHomeRecords: (document: object) => takeHomeRecords({ ...at, document, told }),
+  };
+}
+
+/** Changes of the notes of a home since the records that central sent last; undefined where there are none. */
+async function untoldNotes(
+  { store, directory }: { readonly store: UploadStore; readonly directory: string },
+  home: number,
+): Promise<NoteChanges | undefined> {
+  const before = notesIn(keptRecords(join(directory, recordsName)));
+  const changes = changesBetween(before, await store.recordsOf("notes", home));
+  if (isEmpty(changes)) return undefined;
+  // A provisional item has another number at central.
+  const named = changes.kept.flatMap(({ itemid }) => itemid ?? []);
+  const known = numbersIn(await store.recordsWith("items", "itemid", named), "itemid");
+  const kept = changes.kept.map((note) => ({
+    ...note,
+    itemid: note.itemid !== null && known.has(note.itemid) ? note.itemid : null,
+  }));
+  return { ...changes, kept };
+}
+
+/** Whether central has sent a note, so that it is the one to change it. */
+export function isNoteOfCentral(directory: string, noteid: number): boolean {
+  return notesIn(keptRecords(join(directory, recordsName))).some((note) => note.noteid === noteid);
+}
+
+function notesIn({ notes = [] }: RecordsDocument): readonly Note[] {
+  return notes as unknown as readonly Note[];
+}
+
+const nothingChanged: NoteChanges = { kept: [], removed: [] };
+
 /** Takes out of the document that is kept what was erased here. */
 export function forgetKeptRecords(directory: string, target: ErasureTarget): void {
   const path = join(directory, recordsName);
@@ -95,11 +164,19 @@ function unanswered(here: readonly Erasure[], atCentral: readonly ErasedSpan[]):
 }
 
 /** The document without records of what was erased; of the home that is all. */
-function withheld(document: RecordsDocument, targets: readonly ErasureTarget[]): RecordsDocument {
+function withheld(
+  document: RecordsDocument,
+  targets: readonly ErasureTarget[],
+  spans: readonly SpanOfDevice[] = [],
+): RecordsDocument {
   if (targets.some((target) => "home" in target)) return {};
   const subjects = new Set(targets.flatMap((target) => ("subject" in target ? target.subject : [])));
+  const whole = spans.filter(({ kind }) => kind === null);
+  const isErased = (type: RecordType, { start }: StoredRecord) =>
+    type === "notes" && whole.some((span) => isIn({ ...span, to_ms: span.before_ms }, Number(start) * 1000));
   const kept = recordTypes.map(
-    (type) => [type, document[type]?.filter((record) => !isOf(record, subjects))] as const,
+    (type) =>
+      [type, document[type]?.filter((record) => !isOf(record, subjects) && !isErased(type, record))] as const,
   );
   return Object.fromEntries(kept.filter(([, records]) => records !== undefined));
 }

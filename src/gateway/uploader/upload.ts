@@ -7,6 +7,7 @@ import { readingsIn } from "../../store/batch.ts";
 import { nothingNoted } from "../../store/exchange.ts";
 import type { UploadState, UploadStore } from "../../store/gateway/upload-store.ts";
 import type { Imported } from "../../store/inventory/record-store.ts";
+import type { NoteChanges } from "../../store/note.ts";
 import type { CentralClient } from "../../transfer/central-client.ts";
 import { CentralTarget } from "../../transfer/central-target.ts";
 import { TouchedDays } from "../../transfer/days.ts";
@@ -32,6 +33,8 @@ export interface UploadOptions {
   readonly describe: () => Promise<GatewayDescription>;
   /** Takes in home records, an import document as JSON. Absent: none are asked for. */
   readonly takeHomeRecords?: (document: object) => Promise<Imported>;
+  /** Changes of the home's notes that central was not told. Absent: none are told. */
+  readonly notes?: () => Promise<NoteChanges | undefined>;
   /** Told the time of central, unix milliseconds, where it can be a witness: over TLS. */
   readonly onCentralTime?: ((unix_ms: number) => void) | undefined;
   /** Told the certificate that central will have next, in PEM. */
@@ -98,7 +101,7 @@ async function uploadOnce(options: UploadOptions, central: CentralClient): Promi
     differing_days,
     failure: failure.slice(0, failure_length_max) || undefined,
   });
-  const source = new StoreSource({ store, describe });
+  const source = new StoreSource({ store, describe, notes: options.notes });
   const { onCentralTime: onTime, onNextCertificate } = options;
   const target = new CentralTarget({ central, clock, log, onTime, onNextCertificate });
   const { sent, confirmed_seq, verified_seq, lost, compared } = await transferReadings(

@@ -13,7 +13,7 @@ import { describeGateway } from "../gateway-status.ts";
 import { ringOf } from "../update/remote-ring.ts";
 import { updateReportOf } from "../update/update-state.ts";
 import { CentralCertificates } from "./central-certificates.ts";
-import { takeHomeRecords } from "./home-at-central.ts";
+import { recordsExchange } from "./home-at-central.ts";
 import { gatherHomeFiles } from "./home-files.ts";
 import { type Uploaded, type UploadProgress, upload } from "./upload.ts";
 
@@ -79,7 +79,7 @@ export async function uploadFrom(
       // A time over plain HTTP is as trustworthy as the time of any time server.
       onCentralTime: target.url.startsWith("https:") ? (unix_ms) => clock.confirm(unix_ms) : undefined,
       onNextCertificate: (certificate) => certificates?.offer(certificate),
-      takeHomeRecords: (document) => takeHomeRecords({ store, directory: data, document }),
+      ...recordsExchange({ store, directory: data, home: site.home }),
       onProgress,
     });
   } finally {

@@ -6,6 +6,7 @@ import type { Batch } from "../batch.ts";
 import type { Erasure } from "../erasure.ts";
 import type { DayDigest, DeviceHealth, Quotas } from "../exchange.ts";
 import type { DayReadings, DigestRequest } from "../gateway/upload-store.ts";
+import type { NoteChanges } from "../note.ts";
 import type { PausedSpan } from "../pause.ts";
 import type { CoverageInterval, ItemState, Store } from "../store.ts";
 
@@ -178,6 +179,8 @@ export interface ReportNote {
   readonly as_of?: AsOf;
   /** The pauses that its gateway knows of, as far as it tells. */
   readonly pauses?: readonly PausedSpan[];
+  /** Changes of the notes of the home that it has not told before. */
+  readonly notes?: NoteChanges | undefined;
 }
 
 /** The newest number of an epoch when its gateway said so, and which day it was there, by the home's calendar: days since 1970. */

@@ -5,6 +5,7 @@ import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import type { DeviceHealth } from "../exchange.ts";
 import { type HeardDevice, heardFrom, streamsOf } from "../inventory/device-items.ts";
 import type { Homes } from "../inventory/homes.ts";
+import { takeToldNotes } from "../inventory/noting.ts";
 import { countRefused, takeToldPauses, unkeptIn } from "../inventory/pausing.ts";
 import { Additions } from "../series/additions.ts";
 import { byDevice } from "../series/series-rows.ts";
@@ -62,11 +63,13 @@ function* take(
 
 /** See `CentralStore.noteReport`. Taking in the same twice changes nothing. */
 export function* noteReport(
-  { epoch, health: told, report, as_of, pauses = [] }: ReportNote,
+  homes: Homes,
+  { epoch, health: told, report, as_of, pauses = [], notes }: ReportNote,
   sender: Sender,
 ): Work<void> {
   const { home, at_ms } = sender;
   yield* takeToldPauses(home, pauses);
+  if (notes !== undefined) yield* takeToldNotes(homes, home, notes);
   const { held_note } = yield* holdSource(epoch, sender);
   yield* hold("inventory");
   const health = healthWithoutErased(told, yield* unkeptIn(home));

@@ -10,7 +10,7 @@ import { type CentralPlace, openCentral } from "../../../src/cli/store-place.ts"
 import type { Reading } from "../../../src/domain/reading.ts";
 import { mintToken } from "../../../src/domain/token.ts";
 import { describeGateway } from "../../../src/gateway/gateway-status.ts";
-import { takeHomeRecords } from "../../../src/gateway/uploader/home-at-central.ts";
+import { recordsExchange } from "../../../src/gateway/uploader/home-at-central.ts";
 import { type Uploaded, type UploadOptions, upload } from "../../../src/gateway/uploader/upload.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import type { DayDigest } from "../../../src/store/exchange.ts";
@@ -120,7 +120,12 @@ export class Programme implements AsyncDisposable {
   async box(home: number, name = `home-${home}`): Promise<Home> {
     const { token, text } = mintToken({ name, scope: "sync", home, clock: this.clock });
     await this.store.addToken(token);
-    const box = new Home(this, { directory: join(this.directory, name), token: text, tokenId: token.id });
+    const box = new Home(this, {
+      directory: join(this.directory, name),
+      token: text,
+      tokenId: token.id,
+      home,
+    });
     this.homes.push(box);
     await box.start();
     return box;
@@ -138,14 +143,19 @@ export class Home {
   readonly directory: string;
   readonly token: string;
   readonly tokenId: string;
+  readonly home: number;
   readonly #programme: Programme;
   #gateway: GatewayStore | undefined;
 
-  constructor(programme: Programme, options: { directory: string; token: string; tokenId: string }) {
+  constructor(
+    programme: Programme,
+    options: { directory: string; token: string; tokenId: string; home: number },
+  ) {
     this.#programme = programme;
     this.directory = options.directory;
     this.token = options.token;
     this.tokenId = options.tokenId;
+    this.home = options.home;
   }
 
   get gateway(): GatewayStore {
@@ -173,6 +183,7 @@ export class Home {
       directory: join(directory, name),
       token: this.token,
       tokenId: this.tokenId,
+      home: this.home,
     });
     this.#programme.homes.push(copy);
     await copy.start();
@@ -226,7 +237,7 @@ export class Home {
             timezone: "Europe/Berlin",
           }),
         homeFiles: new Map(),
-        takeHomeRecords: (document) => takeHomeRecords({ store, directory: this.directory, document }),
+        ...recordsExchange({ store, directory: this.directory, home: this.home }),
         onProgress: () => {},
         ...options,
       }),
