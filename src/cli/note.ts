@@ -26,7 +26,7 @@ export function define(command: Command, context: CommandContext): void {
     },
     notes: [
       "A server may be running on the store. Notes of the box reach central with the next upload, and those of central the box.",
-      "Times without an offset are those of the home. The words are personal: downloads have them only with --identifiers.",
+      "Times without an offset are those of the home. The words are personal: downloads have them only with --identifiers full.",
     ],
   });
   const add = command

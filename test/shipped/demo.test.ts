@@ -156,7 +156,9 @@ test("a demo that is stopped leaves nothing behind, and had nothing to warn of",
   expect(await gateway.stop("SIGINT")).toBe(0);
   expect(await demo.rest()).toBe("");
   // On a machine too busy to answer a radio in time, its driver says so, and starts the radio again.
-  const warnings = (await demo.said()).split("\n").filter((line) => !line.endsWith("(trying again by itself)"));
+  const warnings = (await demo.said())
+    .split("\n")
+    .filter((line) => !line.endsWith("(trying again by itself)"));
   expect(warnings).toEqual([""]);
   expect(readdirSync(temporary)).toEqual([]);
 });
