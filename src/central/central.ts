@@ -12,6 +12,7 @@ import { certificateIn, type TlsFiles, tokenIn } from "../config/server-access.t
 import { burnInFile, burnInInFile } from "../domain/burn-in-file.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
+import { centralItself } from "../domain/outage.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
 import { zoneOf } from "../store/derived/home-readings.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
@@ -23,7 +24,6 @@ import type { Fleet, Site } from "../web/pages/site.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import type { SettingNames } from "../web/server/listening.ts";
 import type { AlertNotices } from "./alerts/alert-notices.ts";
-import { centralItself } from "./alerts/outages.ts";
 import { AlertKeeper } from "./fleet/alert-keeper.ts";
 import { FleetReader } from "./fleet/fleet.ts";
 import { type CentralAges, needsOfCentral } from "./fleet/needs-of-central.ts";
@@ -96,7 +96,7 @@ export async function startCentral(options: {
     });
     const pulling = await pullingOf(options, receiver);
     const fleet = new FleetReader({ store, clock });
-    const site = siteOf(store, fleet);
+    const site = siteOf(store, fleet, options.notices);
     const files = await tls?.();
     const ages = () => agesOf(options, files);
     const server: HttpServer = await startServer({
@@ -160,10 +160,11 @@ function agesOf(
 }
 
 /** The data of the pages of all homes. */
-function siteOf(store: CentralStore, fleet: FleetReader): Site {
+function siteOf(store: CentralStore, fleet: FleetReader, alerts: AlertNotices | undefined): Site {
   return {
     role: "central",
     store,
+    ...(alerts === undefined ? {} : { alerts }),
     version,
     api: apiUrl({ origin: "" }),
     // Of no home in particular it is this machine's.

@@ -1,11 +1,12 @@
 import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { messageOf, OperatorError } from "../base/errors.ts";
-import { AlertFiles, type AlertState, type Outage } from "../central/alerts/alert-state.ts";
+import { AlertFiles, type AlertState } from "../central/alerts/alert-state.ts";
 import { noticeSender, testNotice } from "../central/alerts/notice.ts";
 import { isOpen } from "../central/alerts/outages.ts";
 import { type AlertSettings, defaultAlertFile, readAlertSettings } from "../config/alert-settings.ts";
 import { needRules } from "../domain/fleet-home.ts";
+import type { Outage } from "../domain/outage.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { momentText, printTable, type TableColumns } from "./terminal-text.ts";
 

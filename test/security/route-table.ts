@@ -70,6 +70,8 @@ export const changingGateway = [
 ];
 /** And of a central. */
 export const changingCentral = [
+  "POST /alerts/acknowledge",
+  "POST /alerts/test",
   "POST /sync/v1/batches",
   "POST /sync/v1/report",
   "POST /sync/v1/remote",
@@ -101,7 +103,7 @@ export const gatewayRoutes = routesOf([
 ]);
 export const centralRoutes = routesOf([
   ...interfaces.central,
-  dashboardApp({ role: "central", store } as unknown as Site),
+  dashboardApp({ role: "central", store, alerts: {} } as unknown as Site),
 ]);
 
 export function familyOf({ method, pattern }: Route): Family {

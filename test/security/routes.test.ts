@@ -26,7 +26,7 @@ import {
 
 const otherMethods = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-test("the only routes that change a gateway are the five forms of setting up and that of a pause, and those that change central are uploads", () => {
+test("the only routes that change a gateway are the five forms of setting up and that of a pause, and those that change central are uploads and two forms of alerts", () => {
   const changing = (routes: readonly Route[]) =>
     routes
       .filter(({ method }) => method !== "GET")

@@ -4,9 +4,10 @@ import type { Log } from "../../base/log.ts";
 import { plainLine } from "../../base/text.ts";
 import { day_ms, hour_ms, localDate } from "../../base/time.ts";
 import type { AlertRecipient, AlertSettings } from "../../config/alert-settings.ts";
+import type { Outage, Undelivered } from "../../domain/outage.ts";
 import { AlertFiles, type AlertState, type RecipientState } from "./alert-state.ts";
 import { isQuiet, nextNotice } from "./due-notices.ts";
-import { noticeOf, type SendNotice } from "./notice.ts";
+import { noticeOf, type SendNotice, testNotice } from "./notice.ts";
 import { isOpen, type Needy, noteNeeds } from "./outages.ts";
 
 /**
@@ -29,6 +30,9 @@ export class AlertNotices {
   /** Why the last try for a recipient failed, where the log says so. */
   readonly #said = new Map<string, string>();
   #delivered = 0;
+  /** How the last test of each recipient ended; empty while it is under way. */
+  readonly #tests = new Map<string, { readonly at_ms: number; readonly outcome?: string }>();
+  #tested_ms = Number.NEGATIVE_INFINITY;
 
   constructor(options: {
     settings: AlertSettings;
@@ -73,6 +77,67 @@ export class AlertNotices {
       ...{ open: outages.filter(isOpen).length, waiting, delivered: this.#delivered },
       undelivered: undelivered.length,
     };
+  }
+
+  get open(): readonly Outage[] {
+    return this.#state.outages.filter(isOpen);
+  }
+
+  get undelivered(): readonly Undelivered[] {
+    return this.#state.undelivered;
+  }
+
+  /** Each with what waits for it, and how its last test ended. */
+  get recipients() {
+    return this.#options.settings.recipients.map(({ to, duties }) => {
+      const { made_ms, failure = null } = this.#state.recipients[to]?.waiting ?? {};
+      return {
+        ...{ to, duties, test: this.#tests.get(to) ?? null },
+        waiting: made_ms === undefined ? null : { made_ms, failure },
+      };
+    });
+  }
+
+  /** Notes who deals with open alerts. @throws Error where that cannot be kept */
+  acknowledge(ids: readonly number[], by: string): void {
+    const at_ms = this.#options.clock.now().unix_ms;
+    const found = this.open.filter((one) => ids.includes(one.id) && one.acknowledged === undefined);
+    for (const outage of found) outage.acknowledged = { at_ms, by };
+    if (found.length === 0) return;
+    if (this.#keep()) return;
+    for (const outage of found) delete outage.acknowledged;
+    throw new Error("the acknowledgement could not be kept: the log of central says why");
+  }
+
+  /** Sends a test to every recipient, once a minute at most. Resolves at the end, or after some seconds. */
+  async test(): Promise<void> {
+    const { clock } = this.#options;
+    const { monotonic_ms } = clock.now();
+    if (monotonic_ms - this.#tested_ms < test_interval_ms) return;
+    this.#tested_ms = monotonic_ms;
+    const { recipients } = this.#options.settings;
+    const mails = recipients.filter(({ webhook }) => webhook === undefined);
+    const calls = recipients.filter(({ webhook }) => webhook !== undefined);
+    const sent = Promise.all([
+      mails.reduce((before, one) => before.then(() => this.#test(one)), Promise.resolve()),
+      ...calls.map((one) => this.#test(one)),
+    ]);
+    await Promise.race([sent, new Promise<void>((end) => clock.after(test_wait_ms, end))]);
+  }
+
+  async #test(recipient: AlertRecipient): Promise<void> {
+    const { send, settings, clock, newId } = this.#options;
+    const { to } = recipient;
+    const at_ms = clock.now().unix_ms;
+    this.#tests.set(to, { at_ms });
+    const outcome = await send(
+      recipient,
+      testNotice(recipient, { settings, id: newId(), now_ms: at_ms }),
+    ).then(
+      () => "it arrived",
+      (thrown) => plainLine(messageOf(thrown)),
+    );
+    this.#tests.set(to, { at_ms, outcome });
   }
 
   /** Takes acknowledgements and the fleet in, writes the notices that are due, and sends those that wait. Never rejects. */
@@ -194,3 +259,6 @@ const delay_max_ms = hour_ms;
 const notice_life_ms = 3 * day_ms;
 const undelivered_max = 100;
 const stop_wait_ms = 2_000;
+const test_interval_ms = 60_000;
+/** Whoever asks for a test waits no longer for its end. */
+const test_wait_ms = 5_000;

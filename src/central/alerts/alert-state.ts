@@ -3,29 +3,10 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parseIfWhole, readPlainFile, writeDurably } from "../../base/disk/safe-files.ts";
-import { type NeedType, needRules } from "../../domain/fleet-home.ts";
+import { Outage, Undelivered } from "../../domain/outage.ts";
 
 const moment_ms = Type.Integer({ minimum: 0 });
 const whole = Type.Integer({ minimum: 0 });
-
-/** A need of a home that lasts, and who has heard of it. */
-const Outage = Type.Object({
-  id: whole,
-  home: whole,
-  need: Type.Union(Object.keys(needRules).map((need) => Type.Literal(need as NeedType))),
-  item: Type.Optional(Type.String()),
-  message: Type.String(),
-  since_ms: moment_ms,
-  /** When the need was there last. */
-  seen_ms: moment_ms,
-  /** Since when it has lasted long enough for somebody to hear of it. */
-  ripe_ms: Type.Optional(moment_ms),
-  /** When whom was written of it, by the names of recipients. */
-  told: Type.Record(Type.String(), moment_ms),
-  acknowledged: Type.Optional(Type.Object({ at_ms: moment_ms, by: Type.String() })),
-  over_ms: Type.Optional(moment_ms),
-});
-export type Outage = Static<typeof Outage>;
 
 /** A mail that waits for its server, or a call for its receiver. */
 const WaitingNotice = Type.Object({
@@ -58,9 +39,7 @@ const AlertState = Type.Object({
   left_out: whole,
   recipients: Type.Record(Type.String(), RecipientState),
   /** Notices that were given up, the newest last. */
-  undelivered: Type.Array(
-    Type.Object({ to: Type.String(), subject: Type.String(), made_ms: moment_ms, failure: Type.String() }),
-  ),
+  undelivered: Type.Array(Undelivered),
 });
 export type AlertState = Static<typeof AlertState>;
 

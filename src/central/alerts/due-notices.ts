@@ -1,7 +1,8 @@
 import { hour_ms, localDate, localTime } from "../../base/time.ts";
 import type { AlertRecipient } from "../../config/alert-settings.ts";
 import { needLevels, needRules } from "../../domain/fleet-home.ts";
-import type { AlertState, Outage } from "./alert-state.ts";
+import type { Outage } from "../../domain/outage.ts";
+import type { AlertState } from "./alert-state.ts";
 import { isOpen, isRipe } from "./outages.ts";
 
 /** The content of a mail or of the call of a webhook: outages of which a recipient is told, and in a digest what is over and what is open besides. */

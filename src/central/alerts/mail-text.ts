@@ -1,7 +1,7 @@
 import { needRules } from "../../domain/fleet-home.ts";
-import type { Outage } from "./alert-state.ts";
+import type { Outage } from "../../domain/outage.ts";
+import { centralItself } from "../../domain/outage.ts";
 import type { NoticeContent } from "./due-notices.ts";
-import { centralItself } from "./outages.ts";
 
 /** Subject and text of a mail, in plain text. It has numbers of homes and names of items, and nothing of people. */
 export function mailText(content: NoticeContent, url: string): { subject: string; text: string } {
@@ -15,7 +15,7 @@ export function mailText(content: NoticeContent, url: string): { subject: string
     ...(ids.length === 0
       ? []
       : [
-          `If you deal with it, run this at central:\n  sudo -u lintel-central lintel alerts acknowledge ${idsText(ids)}`,
+          `If you deal with it, say so on ${url}/alerts or run this at central:\n  sudo -u lintel-central lintel alerts acknowledge ${idsText(ids)}`,
         ]),
     `All homes: ${url}/`,
     "Lintel reports on devices. It does not watch over anybody's health.",

@@ -1,14 +1,12 @@
 import { hour_ms } from "../../base/time.ts";
 import { type FleetHome, type FleetNeed, type NeedType, needRules } from "../../domain/fleet-home.ts";
-import type { AlertState, Outage } from "./alert-state.ts";
+import type { Outage } from "../../domain/outage.ts";
+import type { AlertState } from "./alert-state.ts";
 
 /** A home, or central as `centralItself`. */
 export interface Needy extends Pick<FleetHome, "homeid"> {
   readonly needs: readonly (Omit<FleetNeed, "type"> & { readonly type: NeedType })[];
 }
-
-/** Stands where homes have their number. */
-export const centralItself = 0;
 
 /**
  * Brings outages up to date with the needs of homes and of central. An outage begins with a need, and is over once the need has been gone for `over_h`

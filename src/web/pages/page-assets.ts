@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, extname, join } from "node:path";
 import plotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
 import colours from "../server/colours.css" with { type: "text" };
+import alerts from "./alerts/alerts.css" with { type: "text" };
 import device from "./device/device.css" with { type: "text" };
 import home from "./home/home.css" with { type: "text" };
 import homeDay from "./home-day/home-day.css" with { type: "text" };
@@ -60,7 +61,7 @@ async function makeAssets(): Promise<Assets> {
 }
 
 /** Those of all pages first: a page has the last word. */
-const styles = [plotStyle, colours, general, home, homeDay, device, homes, recorded];
+const styles = [plotStyle, colours, general, home, homeDay, device, homes, alerts, recorded];
 
 function assetOf(name: string, text: string): Asset {
   const plain = new TextEncoder().encode(text);

@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { RequestRefusal } from "../server/elysia-app.ts";
+import { showAlerts } from "./alerts/alerts-data.ts";
 import { browserComponents } from "./browser-components.ts";
 import { showBurnIn } from "./burn-in/burn-in-data.ts";
 import { showDevice } from "./device/device-data.ts";
@@ -88,6 +89,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   "setup-visit": showSetupVisit,
   "home-day": showHomeDay,
   mesh: showMesh,
+  alerts: showAlerts,
   "burn-in": showBurnIn,
   recorded: showRecorded,
 };
@@ -96,6 +98,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
 export const components = {
   ...browserComponents,
   homes: async () => (await import("./homes/homes-page.tsx")).HomesPage,
+  alerts: async () => (await import("./alerts/alerts-page.tsx")).AlertsPage,
   mesh: async () => (await import("./mesh/mesh-page.tsx")).MeshPage,
   "burn-in": async () => (await import("./burn-in/burn-in-page.tsx")).BurnInPage,
   recorded: async () => (await import("./recorded/recorded-page.tsx")).RecordedPage,

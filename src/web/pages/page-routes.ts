@@ -37,6 +37,7 @@ export function dashboardApp(site: Site) {
     .use(pageRoutes(site, signedIn));
   if (site.household !== undefined)
     app.use(formRoutes(askedBy, { "/recorded/pause": pauseForm(site.household) }));
+  if (site.alerts !== undefined) app.use(formRoutes(askedBy, alertForms()));
   return site.walk === undefined ? app : app.use(formRoutes(askedBy, setupVisitForms()));
 }
 
@@ -195,6 +196,14 @@ function setupVisitForms(): Readonly<Record<string, TakeForm>> {
     "/walk/line": async (asked, form) => (await forms()).lineForm(asked, form),
     "/walk/conflict": async (asked, form) => (await forms()).conflictForm(asked, form),
     "/walk/replace": async (asked, form) => (await forms()).replaceForm(asked, form),
+  };
+}
+
+function alertForms(): Readonly<Record<string, TakeForm>> {
+  const forms = () => import("./alerts/alerts-data.ts");
+  return {
+    "/alerts/acknowledge": async (asked, form) => (await forms()).acknowledgeForm(asked, form),
+    "/alerts/test": async (asked) => (await forms()).testForm(asked),
   };
 }
 

@@ -2,10 +2,11 @@ import { RecentlyUsed } from "../../base/recently-used.ts";
 import type { TimeSpan } from "../../base/time.ts";
 import type { SignedBurnIn } from "../../domain/burn-in.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
-import type { FleetHome } from "../../domain/fleet-home.ts";
+import type { FleetHome, NeedDuty } from "../../domain/fleet-home.ts";
 import type { Conflict } from "../../domain/identity.ts";
 import type { SetupVisitState } from "../../domain/joining-state.ts";
 import type { MeshScan } from "../../domain/mesh.ts";
+import type { Outage, Undelivered } from "../../domain/outage.ts";
 import type { RemoteOutcome, RemoteRequestName } from "../../domain/remote-request.ts";
 import type { CentralStore } from "../../store/central/central-store.ts";
 import type { Store, Token } from "../../store/store.ts";
@@ -25,6 +26,8 @@ export interface Site {
   zoneOf(home: number | undefined): Promise<string>;
   /** At central all homes together. */
   readonly fleet?: Fleet;
+  /** At a central that tells people what homes need. */
+  readonly alerts?: AlertDesk;
   /** Where the readings of a home go; absent: they stay here. */
   keepingOf?(home: number | undefined): Promise<Keeping>;
   /** Faults of the box itself or of its way to central that somebody should mend, worst first; absent: none is known. */
@@ -77,6 +80,28 @@ export interface SetupVisit {
 export interface Household {
   pause(by: string, for_ms: number): Promise<void>;
   resume(by: string): Promise<void>;
+}
+
+/** Alerts of central, and those who hear of them (src/central/alerts/alert-notices.ts). */
+export interface AlertDesk {
+  readonly open: readonly Outage[];
+  readonly recipients: readonly HeardBy[];
+  /** The newest last. */
+  readonly undelivered: readonly Undelivered[];
+  /** Notes who deals with open alerts. @throws Error where that cannot be kept */
+  acknowledge(ids: readonly number[], by: string): void;
+  /** Sends a test to every recipient, once a minute at most. Resolves at the end, or after some seconds. */
+  test(): Promise<void>;
+}
+
+/** A recipient of alerts, and what waits for it. */
+export interface HeardBy {
+  readonly to: string;
+  readonly duties: readonly NeedDuty[];
+  /** Made then, and not taken yet; `failure`: why the last try failed. */
+  readonly waiting: { readonly made_ms: number; readonly failure: string | null } | null;
+  /** The last test, and how it ended; under way without an outcome. */
+  readonly test: { readonly at_ms: number; readonly outcome?: string } | null;
 }
 
 /** Requests of the study to a box, the newest first. */
@@ -196,6 +221,7 @@ export const paths = {
   "home-day": { gateway: "/day", central: "/homes/:home/day", cost: "heavy", live: false },
   mesh: { gateway: "/mesh", central: "/homes/:home/mesh", cost: "light", live: false },
   recorded: { gateway: "/recorded", central: "/homes/:home/recorded", cost: "light", live: true },
+  alerts: { central: "/alerts", cost: "light", live: false },
   "burn-in": { gateway: "/burn-in", central: "/homes/:home/burn-in", cost: "light", live: false },
 } as const satisfies Record<string, PagePaths>;
 

@@ -38,6 +38,10 @@ export const errorTable = {
     40302,
     "Setting up a home needs a token of scope admin: lintel token create NAME --scope admin --link makes one",
   ),
+  alerts_scope: row(
+    40303,
+    "Dealing with alerts needs a token of scope admin: lintel token create NAME --scope admin --link makes one",
+  ),
   path_unknown: row(40401, "There is nothing at this path"),
   typename_unknown: row(40402, "No item type is named {typename}"),
   item_unknown: row(40403, "No item of type {typename} is named {itemname}"),

@@ -1,4 +1,5 @@
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
+import type { AlertNotices } from "../../../src/central/alerts/alert-notices.ts";
 import { type RunningCentral, startCentral } from "../../../src/central/central.ts";
 import { type Binding, mintToken, type Scope } from "../../../src/domain/token.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
@@ -29,7 +30,11 @@ export interface HomesCentral extends AsyncDisposable {
 
 export const databases = ["SQLite", "PostgreSQL"] as const;
 
-export async function serveHomes(kept: (typeof databases)[number] = "SQLite"): Promise<HomesCentral> {
+export async function serveHomes(
+  kept: (typeof databases)[number] = "SQLite",
+  /** Makes its alerts. */
+  alerts?: (clock: SettableClock) => AlertNotices,
+): Promise<HomesCentral> {
   const clock = new SettableClock(now_ms);
   const { log } = keptLog("error");
   const directory = temporaryDirectory();
@@ -45,6 +50,7 @@ export async function serveHomes(kept: (typeof databases)[number] = "SQLite"): P
     settings: configuredSettings,
     realm: "lintel",
     metrics: false,
+    ...(alerts === undefined ? {} : { notices: alerts(clock) }),
     clock,
     log,
   });

@@ -1,6 +1,7 @@
 import { isTimezone } from "../../../base/timezone.ts";
 import type { FleetHome } from "../../../domain/fleet-home.ts";
 import type { DailyArrivals, FirmwareOfModel } from "../../../store/central/central-store.ts";
+import { alertCounts } from "../alerts/alerts-data.ts";
 import { type NeedyHome, needsVisit, toBring, whyOf } from "../home/home-needs.ts";
 import type { Fleet, Show, Site } from "../site.ts";
 import {
@@ -24,6 +25,8 @@ export interface HomesData {
   readonly remote: number;
   readonly silent: number;
   readonly batteries: number;
+  /** Open alerts, and those that nobody deals with; null where central tells nobody. */
+  readonly alerts: { readonly open: number; readonly unclaimed: number } | null;
   /** The first homes that need something, those that lose most data first. */
   readonly needy: readonly LosingHome[];
   /** How many rows the view has in all, and on how many pages. */
@@ -102,7 +105,8 @@ export type FirmwareRow = Pick<FirmwareOfModel, "model"> &
   FirmwareOfModel["versions"][number] & { readonly more: number };
 
 /** All homes that the token may see: which of them need somebody, and what has arrived of them. */
-export const showHomes: Show<HomesData> = async ({ site, store, query, now_ms, locale }) => {
+export const showHomes: Show<HomesData> = async (asked) => {
+  const { site, store, query, now_ms, locale } = asked;
   const address = addressIn(query);
   const all = await fleetFor(site).homes(store.homes);
   const visits = all.filter(needsVisit);
@@ -122,6 +126,7 @@ export const showHomes: Show<HomesData> = async ({ site, store, query, now_ms, l
     remote: remote.length,
     silent: sum(all, ({ silent }) => silent.length),
     batteries: sum(all, ({ low_batteries }) => low_batteries.length),
+    alerts: alertCounts(asked) ?? null,
     // Other views are about something else, and have their own first rows.
     needy: address.show === "homes" ? await needyHomes(fleetFor(site), [...visits, ...remote], now_ms) : [],
     found,

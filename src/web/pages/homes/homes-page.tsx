@@ -1,3 +1,4 @@
+import { claimText } from "../alerts/alerts-page.tsx";
 import type { Why } from "../home/home-needs.ts";
 import { Frame } from "../parts/page-frame.tsx";
 import type { FrameData } from "../site.ts";
@@ -33,6 +34,13 @@ export function HomesPage(data: HomesData & FrameData) {
         ) : (
           <>
             <p class="quiet">{remoteSentence(data)}</p>
+            {data.alerts === null ? null : (
+              <p>
+                <a class="to-alerts" href="/alerts">
+                  {alertSentence(data.alerts, locale)}
+                </a>
+              </p>
+            )}
             <Views data={data} />
             {needy.length === 0 ? null : (
               <ul class="needy">
@@ -69,6 +77,13 @@ function sentence({ cut, homes, visits, locale }: HomesData & FrameData): string
 function remoteSentence({ remote, visits }: HomesData): string | null {
   if (remote === 0) return null;
   return `${remote} ${visits > 0 ? "more " : ""}${remote === 1 ? "needs" : "need"} something that can be done remotely.`;
+}
+
+function alertSentence(counts: NonNullable<HomesData["alerts"]>, locale: string): string {
+  const { open } = counts;
+  if (open === 0) return "No alert is open.";
+  const alerts = open === 1 ? "One alert is open" : `${numberText(open, locale)} alerts are open`;
+  return `${alerts}. ${claimText(counts, locale)}`;
 }
 
 function Needy({ home, locale, now_ms }: { home: LosingHome; locale: string; now_ms: number }) {
