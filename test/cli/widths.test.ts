@@ -12,7 +12,7 @@ const long = "bedroom-of-the-second-floor-beside-the-window-to-the-garden1";
 
 /** A demo's data, made once, with an item of a long name in it. */
 const site = new Site();
-beforeAll(() => makeMonth(site.data), 60_000);
+beforeAll(() => makeMonth(site.data));
 afterAll(() => site.remove());
 
 async function addLongName(): Promise<void> {

@@ -5,7 +5,7 @@ import { formatNames } from "../../src/export/table-file.ts";
 import { ExportedPackages } from "./exported.ts";
 
 const exported = new ExportedPackages();
-beforeAll(() => exported.write(), 60_000);
+beforeAll(() => exported.write());
 afterAll(() => exported.remove());
 
 function fileNamed(name: string, format: string): string {

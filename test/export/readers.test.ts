@@ -8,7 +8,7 @@ import { type ExportedPackage, ExportedPackages, type ExportedTable, type FieldT
 
 /** Packages read by the programs that researchers have, none of which is told anything of them. */
 const exported = new ExportedPackages();
-beforeAll(() => exported.write(), 60_000);
+beforeAll(() => exported.write());
 afterAll(() => exported.remove());
 
 /** The types that a program has found, by file and field, in the words of `datapackage.json` where it has them. */

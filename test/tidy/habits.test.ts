@@ -69,7 +69,7 @@ test("nothing is left for later, commented out or silenced", () => {
 test("no test names a limit of time: test/time-limit.ts has the one for all, which a busy machine keeps", () => {
   // As the formatter leaves the last argument: behind the brace, or on a line of its own.
   const limit =
-    /^ *\}(?:, [\d_]{4,}\);|,\n *(?:[\d_]{4,}|\w+_ms(?:_max)?),\n *\);)$|(?<!\.)\bsetDefaultTimeout\(/gm;
+    /^(?: *\}|(?:before|after)(?:All|Each)\(.*)(?:, [\d_]{4,}\);|,\n *(?:[\d_]{4,}|\w+_ms(?:_max)?),\n *\);)$|(?<!\.)\bsetDefaultTimeout\(/gm;
   const own = files
     .filter(({ path }) => /(^|\/)test(bed)?\//.test(path) && path !== "test/time-limit.ts")
     .flatMap(({ path, text }) => [...text.matchAll(limit)].map(([found]) => `${path}: ${found}`));

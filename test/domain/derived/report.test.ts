@@ -9,7 +9,7 @@ import { makeMonth } from "../../demo/month.ts";
 
 /** A demo's data, made once: a month up to now, with no driver to add to it. */
 const site = new Site();
-beforeAll(() => makeMonth(site.data), 60_000);
+beforeAll(() => makeMonth(site.data));
 afterAll(() => site.remove());
 
 async function reported(...words: string[]): Promise<HouseholdReport> {
