@@ -13,6 +13,7 @@ import { burnInFile, burnInInFile } from "../domain/burn-in-file.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
 import { centralItself } from "../domain/outage.ts";
+import { nowhere } from "../domain/records/visible-records.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
 import { zoneOf } from "../store/derived/home-readings.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
@@ -242,7 +243,12 @@ function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: Ab
 /** All homes together, for pages. */
 function fleetFor(store: CentralStore, fleet: FleetReader): Fleet {
   return {
-    homes: (of) => fleet.read(of),
+    homes: async (of) => {
+      if (of?.includes(nowhere) !== true) return fleet.read(of);
+      // Whoever sees all but what is restricted is answered with the whole fleet, which is kept.
+      const seen = new Set(of);
+      return (await fleet.read()).filter(({ homeid }) => seen.has(homeid));
+    },
     dailyArrivals: (...given) => store.dailyArrivals(...given),
     coverageIn: (...given) => store.coverageIn(...given),
     firmware: (...given) => store.firmware(...given),

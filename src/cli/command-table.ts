@@ -71,6 +71,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     () => import("./withdraw.ts"),
   ),
   resume: command("record again after a pause", () => import("./resume.ts")),
+  restrict: command(
+    "keep the data of a home or participant, and show them to nobody",
+    () => import("./restrict.ts"),
+  ),
   erase: command("erase the data of a home or of a participant for ever", () => import("./erase.ts")),
   restore: command(
     "restore a lost box to a spare one, from a backup or from central",

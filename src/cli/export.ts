@@ -20,6 +20,7 @@ import { StoreReadings } from "../export/store-readings.ts";
 import { type Format, fileOf, writeSeries } from "../export/table-file.ts";
 import type { SettingOf } from "../store/derived/home-readings.ts";
 import type { Store } from "../store/store.ts";
+import { shownStore, type VisibleStore } from "../store/visible-store.ts";
 import { Answering } from "../web/api/answering.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { withSettings } from "./home-settings.ts";
@@ -93,8 +94,13 @@ async function exportAll(
   const interrupted = "Interrupted: only the files that were finished are there.";
   const done = await interruptible(context, { interrupted }, (stop) =>
     withSettings(options, context, (settingOf) =>
-      withStore(options, context, (store) =>
-        writeFrom(store, { ...options, at: asked?.epochs, pseudonyms, stop, settingOf }, context),
+      withStore(options, context, async (store) =>
+        writeFrom(
+          store,
+          await shownStore(store),
+          { ...options, at: asked?.epochs, pseudonyms, stop, settingOf },
+          context,
+        ),
       ),
     ),
   );
@@ -113,7 +119,8 @@ async function exportAll(
 
 /** Writes the files of a store, or the one that is named. */
 async function writeFrom(
-  store: Store,
+  whole: Store,
+  store: VisibleStore,
   options: Omit<ExportOptions, "at"> &
     Pick<PackageForm, "pseudonyms" | "stop"> & {
       readonly at: readonly ReadingNumber[] | undefined;
@@ -126,7 +133,10 @@ async function writeFrom(
   const span = spanOf(options);
   const single = standard === undefined ? singleFile({ ...options, format }) : undefined;
   const answers = new Answering({ store, clock, settingOf: options.settingOf });
-  const { epoch, items: overviews } = await store.overview();
+  if (store !== whole)
+    terminal.say("Homes that are restricted are left out: docs/consent.md says who may have their data.");
+  const { epoch } = await whole.overview();
+  const overviews = await store.itemOverviews();
   const { all, items } = await inventory(answers, options.items, pseudonyms);
   const counted = overviews.flatMap((item) => item.series);
   // Readings of all time: with a span it is the most there can be.

@@ -6,7 +6,8 @@ import { methodsLines } from "../domain/device-words.ts";
 import type { Conflict } from "../domain/identity.ts";
 import { isKind, type Kind, kindNames } from "../domain/kinds.ts";
 import { ControlClient } from "../gateway/control-client.ts";
-import type { ItemOverview, ItemState, Store } from "../store/store.ts";
+import type { ItemOverview, ItemState } from "../store/store.ts";
+import { shownStore, type VisibleStore } from "../store/visible-store.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { defineAdmission, defineConflicts, printConflicts } from "./items/item-admission.ts";
 import { defineName } from "./items/item-name.ts";
@@ -47,7 +48,10 @@ async function openConflicts(options: StoreOptions): Promise<readonly Conflict[]
 
 async function items(options: StoreOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
-  const overview = await withStore(options, context, (store) => store.overview());
+  const overview = await withStore(options, context, async (store) => ({
+    ...(await store.overview()),
+    items: await (await shownStore(store)).itemOverviews(),
+  }));
   if (options.json) {
     terminal.printJson(
       overview.items.map(({ record, ...known }) => ({
@@ -127,7 +131,7 @@ export function defineShow(items: Command, context: CommandContext): void {
 }
 
 async function showItem(name: string, options: StoreOptions, context: CommandContext): Promise<void> {
-  const state = await withStore(options, context, (store) => stateOf(store, name));
+  const state = await withStore(options, context, async (store) => stateOf(await shownStore(store), name));
   const device = deviceRecord(state);
   const { terminal } = context;
   if (options.json) {
@@ -147,7 +151,7 @@ async function showItem(name: string, options: StoreOptions, context: CommandCon
 }
 
 /** @throws OperatorError where no item has the name */
-async function stateOf(store: Store, name: string): Promise<ItemState> {
+async function stateOf(store: VisibleStore, name: string): Promise<ItemState> {
   for (const { typename } of await store.itemTypes()) {
     const item = isKind(typename) ? await store.item(typename as Kind, name) : undefined;
     const state = item && (await store.itemState(item.key));

@@ -11,6 +11,7 @@ import { ControlClient } from "../gateway/control-client.ts";
 import { scansIn } from "../gateway/mesh-scans.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { ItemOverview } from "../store/store.ts";
+import { shownStore } from "../store/visible-store.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { addStoreOptions, configurationOf, type StoreOptions, storePlace } from "./store-place.ts";
 import { folding, momentText, printTable, type TableColumns } from "./terminal-text.ts";
@@ -76,7 +77,7 @@ async function found(options: MeshCommandOptions, context: CommandContext): Prom
     if (scan === undefined)
       context.terminal.say("No gateway is running there: these are the scans that it kept.");
   }
-  const items = await withStore(options, context, (store) => store.itemOverviews());
+  const items = await withStore(options, context, async (store) => (await shownStore(store)).itemOverviews());
   const kept = scansIn(directory);
   // A scan of a box that does not know the time is not kept.
   const scans = scan === undefined || scan.at_ms === kept[0]?.at_ms ? kept : [scan, ...kept];
@@ -89,9 +90,11 @@ async function atCentral(options: MeshCommandOptions, context: CommandContext): 
     throw new OperatorError("this store is central's, and has many homes", "name one with --home N");
   return withCentralStore(options, context, async (store) => {
     const { timezone } = await settingIn(store)(home);
+    const shown = await shownStore(store);
+    if (shown.homes?.includes(home) === false) return { scans: [], items: [], zone: timezone };
     return {
       scans: scansInFile((await store.backups(home)).get(meshFile)),
-      items: await store.itemOverviews([home]),
+      items: await shown.itemOverviews([home]),
       zone: timezone,
     };
   });

@@ -4,7 +4,7 @@ import { OperatorError } from "../base/errors.ts";
 import { GuardedClock } from "../base/guarded-clock.ts";
 import { day_ms, hour_ms } from "../base/time.ts";
 import { type Kind, kindNames, kinds } from "../domain/kinds.ts";
-import { type Pause, type PausedSpan, pauseOpen_ms } from "../store/pause.ts";
+import { type Pause, type PausedSpan, type PauseReason, pauseOpen_ms } from "../store/pause.ts";
 import { beginPause } from "../store/pause-requests.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
@@ -100,12 +100,18 @@ export function pauseText(pause: Pause, now_ms: number): string {
   const isOpen = before_ms === pauseOpen_ms;
   const until = isOpen ? "" : `, until ${momentText(before_ms)}`;
   if (why !== undefined) {
-    const reason = why === "consent_withdrawn" ? "consent was withdrawn" : "the enrollment ends then";
+    const reason = reasonTexts[why];
     return `${what} is stopped ${since}${until}: ${reason}. Nothing of this time is kept.`;
   }
   const end = isOpen ? ", until lintel resume" : until;
   return `${what} is paused ${since}${end}: nothing of this time is kept.`;
 }
+
+const reasonTexts: Readonly<Record<PauseReason, string>> = {
+  consent_withdrawn: "consent was withdrawn",
+  enrollment_ended: "the enrollment ends then",
+  restricted: "what was recorded is restricted, and shown to nobody",
+};
 
 /** A store whose recording may be paused, the home in it as the store has it, and the clock that tells of it. */
 export interface Pausable {

@@ -5,6 +5,7 @@ import { messageOf, OperatorError } from "../base/errors.ts";
 import { startOfDate_ms } from "../base/time.ts";
 import { version } from "../base/version.ts";
 import { passRejections } from "../domain/derived/walking-passes.ts";
+import { shownStore } from "../store/visible-store.ts";
 import {
   householdReportOf,
   type PillboxReport,
@@ -63,8 +64,8 @@ async function report(options: ReportCommandOptions, context: CommandContext): P
     throw new OperatorError(`--since ${since} is not before --until ${until}`, "give an earlier --since");
   const now_ms = clock.now().unix_ms;
   const found = await withSettings(options, context, (settingOf) =>
-    withStore(options, context, (store) =>
-      householdReportOf({ store, now_ms, settingOf, home, items, since, until }),
+    withStore(options, context, async (store) =>
+      householdReportOf({ store: await shownStore(store), now_ms, settingOf, home, items, since, until }),
     ),
   );
   if (options.html !== undefined) await writePage(options.html, { report: found, now_ms, version });

@@ -41,6 +41,11 @@ async function resume(options: ResumeOptions, context: CommandContext): Promise<
 
 /** Recording was stopped for good, and nobody has said that it may go on, or central alone may say so. */
 function stillStopped({ why }: Pause, again: boolean): OperatorError {
+  if (why === "restricted")
+    return new OperatorError(
+      "the home is restricted: what was recorded is shown to nobody, and nothing more is recorded",
+      "lift that first, where it was asked for: lintel restrict --lift --reason TEXT",
+    );
   const what = why === "consent_withdrawn" ? "consent was withdrawn" : "the enrollment has ended";
   return again
     ? new OperatorError(

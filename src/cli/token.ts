@@ -30,6 +30,10 @@ export function define(command: Command, context: CommandContext): void {
     .option("--project <id>", "a project that a read token is bound to, or more", numbers(0))
     .option("--study <id>", "a study that a read token is bound to, or more", numbers(0))
     .option(
+      "--restricted",
+      "it sees restricted homes too, and the journal has each use of it: docs/consent.md",
+    )
+    .option(
       "--expires <span>",
       "stop accepting it after this time: 12h, 90d, 2y (default: never; a sync token: a year after its last use)",
       parseExpiry,
@@ -66,6 +70,7 @@ interface CreateOptions extends StoreOptions {
   readonly home?: readonly number[];
   readonly project?: readonly number[];
   readonly study?: readonly number[];
+  readonly restricted?: boolean;
   /** A span in milliseconds. */
   readonly expires?: number;
   /** The origin in the link, or true: where the gateway is reached. */
@@ -81,9 +86,12 @@ async function createToken(name: string, options: CreateOptions, context: Comman
       `give 1 to ${name_length_max} characters on one line that say who holds it`,
     );
   }
+  if (options.restricted && options.scope === "sync")
+    throw new OperatorError("a sync token sees nothing that is restricted", "give --scope read or admin");
   const { token: made, text } = mintToken({
     name,
     scope: options.scope,
+    restricted: options.restricted,
     clock,
     ...boundTo(options),
   });
@@ -226,11 +234,18 @@ function inOrder(numbers: readonly number[]): number[] {
 }
 
 /** A token's scope and what it is bound to, in words. */
-function allowed({ scope, home, binding }: Pick<Token, "scope" | "home" | "binding">): string {
+function allowed({
+  scope,
+  home,
+  binding,
+  restricted,
+}: Pick<Token, "scope" | "home" | "binding" | "restricted">): string {
   const bound = Object.entries(binding ?? {}).filter(([, numbers]) => numbers.length > 0);
   const words = bound.map(([what, numbers]) => `${what} ${numbers.join(", ")}`);
   if (home !== undefined) words.push(`home ${home}`);
-  return words.length === 0 && binding === undefined ? scope : `${scope} of ${words.join(", ") || "nothing"}`;
+  const also = restricted ? ", also restricted homes" : "";
+  const of = words.length === 0 && binding === undefined ? "" : ` of ${words.join(", ") || "nothing"}`;
+  return `${scope}${of}${also}`;
 }
 
 function expired(token: Pick<Token, "expires_ms">, now_ms: number): boolean {

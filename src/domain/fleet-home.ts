@@ -48,6 +48,8 @@ export interface FleetHome {
   readonly failure: string | null;
   /** From when on the enrollments or the consent of the home let it record nothing any more; null where no end is known. */
   readonly recording_ends_ms: number | null;
+  /** Its data are kept and shown to nobody: then nothing is told here of its items and devices. */
+  readonly restricted: boolean;
   readonly items: number;
   readonly silent: readonly {
     readonly typename: string;

@@ -29,6 +29,8 @@ export interface Token {
   readonly home?: number;
   /** Present at a read token that does not see everything. */
   readonly binding?: Binding;
+  /** It sees what is restricted too, and each use of it is noted. */
+  readonly restricted?: boolean;
   /** SHA-256 of the secret part. */
   readonly hash: Uint8Array;
   readonly created_ms: number;
@@ -43,6 +45,7 @@ export interface Token {
  *
  * @param options.home the home that a sync token is bound to
  * @param options.binding what a read token is bound to; absent: it reads everything
+ * @param options.restricted whether it sees what is restricted
  * @param options.expires_ms when it stops being accepted, unix milliseconds; absent: never
  * @param options.random this many random bytes; absent: the system's
  */
@@ -51,6 +54,7 @@ export function mintToken(options: {
   scope: Scope;
   home?: number;
   binding?: Binding;
+  restricted?: boolean | undefined;
   expires_ms?: number;
   clock: Clock;
   random?: (length: number) => Uint8Array;
@@ -65,6 +69,7 @@ export function mintToken(options: {
     scope: options.scope,
     home: options.home,
     binding: options.binding,
+    ...(options.restricted === true && { restricted: true }),
     hash: sha256(secret),
     created_ms: options.clock.now().unix_ms,
     expires_ms: options.expires_ms,

@@ -211,7 +211,9 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
     apps: [
       apiApp({ store, settingOf: settingOf(config) }),
       sourceOf(facts),
-      ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
+      ...(config.api.metrics
+        ? [metricsApp(async () => familiesOf(await measurable(store, status), commits))]
+        : []),
       dashboardApp({
         ...pagesOf(config, store),
         keepingOf: async () => ({
@@ -302,6 +304,16 @@ function serving(server: HttpServer) {
     connections_closed: server.connectionsClosed(),
     requests_refused: server.requestsRefused(),
   };
+}
+
+/** The status without the items of a home that is restricted. */
+async function measurable(
+  store: Pick<Store, "unrestricted">,
+  statusNow: () => Promise<GatewayStatus>,
+): Promise<GatewayStatus> {
+  const status = await statusNow();
+  const isShown = (await store.unrestricted()) === undefined;
+  return isShown ? status : { ...status, store: { ...status.store, items: [] } };
 }
 
 function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {

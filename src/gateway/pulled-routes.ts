@@ -11,6 +11,7 @@ import {
 import { jsonAnswers } from "../transfer/sync-answers.ts";
 import type { SourceStore } from "../transfer/transfer-ends.ts";
 import { access, checkedOf } from "../web/server/elysia-app.ts";
+import { HttpError } from "../web/server/http-errors.ts";
 import { queryReader } from "../web/server/parameters.ts";
 
 /**
@@ -32,8 +33,11 @@ export function sourceApp(options: {
     .use(jsonAnswers)
     .use(access)
     .guard({ auth: ["sync", "admin"], cost: "batch" })
-    .derive(({ authorization, request }) => {
-      if (home !== undefined) authorization.requireHome(checkedOf(request).token, home);
+    .derive(async ({ authorization, request }) => {
+      const { token } = checkedOf(request);
+      if (home !== undefined) authorization.requireHome(token, home);
+      const isShown = token.restricted || (await (await options.store()).unrestricted()) === undefined;
+      if (!isShown) throw new HttpError("home_restricted", { home: home ?? "of this gateway" });
       return {};
     })
     .get(

@@ -28,7 +28,12 @@ export async function startReadOnlyGateway(options: {
     const tls = await tlsOf(config, clock, log);
     const server = await startServer({
       // When tokens were used cannot be kept.
-      store: { token: (id) => store.token(id), noteTokenUse: async () => {} },
+      store: {
+        token: (id) => store.token(id),
+        noteTokenUse: async () => {},
+        // What cannot be noted is not shown: this is refused.
+        noteInJournal: (entry) => store.noteInJournal(entry),
+      },
       clock,
       log,
       listen: { hostname, port },

@@ -56,8 +56,9 @@ export async function endPauses(
   requireKnown(clock);
   const { unix_ms } = clock.now();
   const all = pausesNotOver(await store.pauses(), home, unix_ms).filter(({ from_ms }) => from_ms <= unix_ms);
-  // What central has stopped, central alone lets go on.
-  const mayEnd = ({ why, own }: Pause) => why === undefined || (again && (own === 1 || home !== 0));
+  // What central has stopped, central alone lets go on; and nobody what is restricted, before that is lifted.
+  const mayEnd = ({ why, own }: Pause) =>
+    why === undefined || (again && why !== "restricted" && (own === 1 || home !== 0));
   const ended = all.filter(mayEnd);
   await store.takePauses(ended.map((pause) => ({ ...pause, before_ms: unix_ms, own: 1 })));
   const stopped = all.find((one) => one.kind === undefined && !ended.includes(one));

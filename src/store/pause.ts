@@ -2,7 +2,12 @@ import { type Static, Type } from "@sinclair/typebox";
 import { closed, Kind, number, time_ms } from "./exchange.ts";
 
 /** Why nothing is recorded where nobody has just asked for a pause. */
-export const PauseReason = Type.Union([Type.Literal("consent_withdrawn"), Type.Literal("enrollment_ended")]);
+export const PauseReason = Type.Union([
+  Type.Literal("consent_withdrawn"),
+  Type.Literal("enrollment_ended"),
+  /** Of a home: what was collected is kept, and nobody sees it, as long as the pause is open. */
+  Type.Literal("restricted"),
+]);
 export type PauseReason = Static<typeof PauseReason>;
 
 /** A time in which nothing is recorded of a home, of the devices of a kind, or of a device (`address` or `itemid`), as stores hand it to each other. */
@@ -71,6 +76,11 @@ export function pausesNotOver(pauses: readonly Pause[], home: number, now_ms: nu
 
 export function isUnderWay({ from_ms, before_ms }: PausedSpan, now_ms: number): boolean {
   return from_ms <= now_ms && now_ms < before_ms;
+}
+
+/** Whether these pauses of a home restrict it now. */
+export function isRestricted(pauses: readonly PausedSpan[]): boolean {
+  return pauses.some(({ why, before_ms }) => why === "restricted" && before_ms === pauseOpen_ms);
 }
 
 /** Whether a pause of all devices of a home is under way. */

@@ -1,4 +1,5 @@
 import { itemVisibleFrom } from "../domain/records/visible-records.ts";
+import type { Binding } from "../domain/token.ts";
 import { arrays, type Database, firstOf, type Work } from "./database.ts";
 import { allErasures } from "./inventory/erasing.ts";
 import { erasurePlan } from "./inventory/erasure-plan.ts";
@@ -22,6 +23,7 @@ import {
   recordsWith,
   visibleWith,
 } from "./inventory/records.ts";
+import { journal, unrestricted, withoutRestricted } from "./inventory/restricting.ts";
 import { oneAtATime } from "./inventory/staged-import.ts";
 import { BlockLists } from "./series/block-lists.ts";
 import { coverage } from "./series/coverage-reads.ts";
@@ -83,6 +85,10 @@ export function storeOn(parts: StoreParts): Store {
     withdraw: (withdrawal) => writer.write("withdraw", withdrawal),
     followEnrollments: (now_ms) => writer.write("followEnrollments", now_ms),
     changeNotes: (home, changes) => writer.write("changeNotes", home, changes),
+    restrict: (request) => writer.write("restrict", request),
+    liftRestriction: (request) => writer.write("liftRestriction", request),
+    journal: read(journal),
+    noteInJournal: (entry) => writer.write("noteInJournal", entry),
     overview: snapshot(function* () {
       return { epoch, ...(yield* database.facts()), items: yield* itemOverviews(homes) };
     }),
@@ -126,9 +132,13 @@ function itemReads({ database, homes, epoch }: StoreParts) {
 }
 
 function recordReads({ database, homes, epoch }: StoreParts) {
-  const { read } = readsOf(database);
+  const { read, snapshot } = readsOf(database);
   return {
-    visible: (binding) => database.snapshot(() => visibleWith(homes, binding)),
+    visible: snapshot(function* (binding: Binding, restricted = false) {
+      const seen = yield* visibleWith(homes, binding);
+      return restricted ? seen : yield* withoutRestricted(homes, seen);
+    }),
+    unrestricted: snapshot(() => unrestricted(homes)),
     records: (type, seen) => database.read(() => recordsOfType(homes, type, seen)),
     record: (type, number, seen) => database.read(() => recordNumbered(homes, type, number, seen)),
     recordsOf: (type, owner, seen) => database.snapshot(() => recordsOfOwner(homes, type, owner, seen)),

@@ -16,8 +16,8 @@ export function* allTokens(): Work<Token[]> {
 
 export function* addToken(token: Token): Work<void> {
   yield* change(
-    `INSERT INTO tokens (id, name, scope, home, binding, hash, created_ms, expires_ms, last_used_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    `INSERT INTO tokens (id, name, scope, home, binding, hash, created_ms, expires_ms, last_used_ms, restricted)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     token.id,
     token.name,
     token.scope,
@@ -27,6 +27,7 @@ export function* addToken(token: Token): Work<void> {
     token.created_ms,
     token.expires_ms ?? null,
     token.last_used_ms ?? null,
+    token.restricted === true ? 1 : null,
   );
 }
 
@@ -59,12 +60,14 @@ interface TokenRow {
   readonly created_ms: number;
   readonly expires_ms: number | null;
   readonly last_used_ms: number | null;
+  readonly restricted: number | null;
 }
 
-function tokenOf({ binding, hash, ...row }: TokenRow): Token {
+function tokenOf({ binding, hash, restricted, ...row }: TokenRow): Token {
   return {
     ...withoutNulls(row),
     hash: new Uint8Array(hash),
     ...(binding !== null && { binding: JSON.parse(binding) }),
+    ...(restricted !== null && { restricted: true }),
   };
 }

@@ -45,11 +45,11 @@ export class VisibleStores {
   }
 
   /** @param changes `Store.changes` as it was before anything was read for this request */
-  async of({ id, binding }: Token, changes: number | undefined): Promise<VisibleStore> {
-    const name = binding === undefined ? "" : id;
+  async of(token: Token, changes: number | undefined): Promise<VisibleStore> {
+    const name = token.binding === undefined && token.restricted !== true ? "" : token.id;
     const remembered = this.#remembered.get(name);
     if (remembered !== undefined && remembered.changes === changes) return remembered.store;
-    const seen = binding === undefined ? undefined : await this.#store.visible(binding);
+    const seen = await seenBy(this.#store, token);
     const store = seen === undefined ? this.#store : visiblePart(this.#store, seen);
     if (changes === undefined) return store;
     const weight = Object.values(seen ?? {}).reduce((sum, numbers) => sum + numbers.length, items_max);
@@ -57,6 +57,21 @@ export class VisibleStores {
     this.#remembered.set(name, { changes, store: remembering }, weight);
     return remembering;
   }
+}
+
+/** The records that a token sees; undefined: everything. This is the one place where what is restricted is left out, of whatever is served or written to files. */
+export async function seenBy(
+  store: Pick<Store, "visible" | "unrestricted">,
+  { binding, restricted = false }: Pick<Token, "binding" | "restricted">,
+): Promise<Visible | undefined> {
+  if (binding !== undefined) return store.visible(binding, restricted);
+  return restricted ? undefined : store.unrestricted();
+}
+
+/** The store as a command that shows or exports it sees it: whoever opens the store itself sees everything, but for what is restricted. */
+export async function shownStore(store: Store): Promise<VisibleStore> {
+  const seen = await seenBy(store, {});
+  return seen === undefined ? store : visiblePart(store, seen);
 }
 
 /** A store that does not change: items that were asked for are not read again. */

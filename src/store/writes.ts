@@ -14,7 +14,9 @@ import type { Homes } from "./inventory/homes.ts";
 import { changeNotes } from "./inventory/noting.ts";
 import { takePauses } from "./inventory/pausing.ts";
 import { replaceAlerts } from "./inventory/records.ts";
+import { liftRestriction, noteInJournal, restrict } from "./inventory/restricting.ts";
 import type { PauseRequest, Withdrawal } from "./pause.ts";
+import type { RestrictionRequest } from "./restriction.ts";
 import type { ErasureRequest } from "./store.ts";
 import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
 
@@ -36,6 +38,7 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     noteRemote,
     replaceAlerts,
     changeNotes,
+    noteInJournal,
     *erase(request: ErasureRequest) {
       return yield* erase(here === undefined ? homes : yield* here(), request);
     },
@@ -50,6 +53,12 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     },
     *followEnrollments(now_ms: number) {
       return yield* followEnrollments(here === undefined ? homes : yield* here(), now_ms);
+    },
+    *restrict(request: RestrictionRequest) {
+      return yield* restrict(here === undefined ? homes : yield* here(), request);
+    },
+    *liftRestriction(request: RestrictionRequest) {
+      return yield* liftRestriction(here === undefined ? homes : yield* here(), request);
     },
     receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),
     repairDay: (request: DayReadings, batch: Batch, sender: Sender) =>

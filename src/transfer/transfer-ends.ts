@@ -96,7 +96,7 @@ export interface HeldSpan {
 export type SourceStore = Pick<
   UploadStore,
   | ("epochs" | "batchAfter" | "deviceHealthAfter" | "digests" | "nextDay_ms" | "readingsOfDay")
-  | ("takeBack" | "uploadState")
+  | ("takeBack" | "uploadState" | "unrestricted")
 >;
 
 interface StoreSourceOptions {

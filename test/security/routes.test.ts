@@ -1,6 +1,5 @@
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, type RunningServer, Site } from "../../testbed/front-door.ts";
 import {
@@ -18,6 +17,7 @@ import {
   session,
   syncReaders,
 } from "./route-table.ts";
+import { changedIn, tablesOf } from "./tables.ts";
 
 /**
  * Somebody on the network asks a gateway and a central for every route that there is, by every method, with every kind of token and with none.
@@ -170,46 +170,6 @@ async function firstOf({ body }: Response): Promise<string> {
   }
   await reader?.cancel().catch(() => {});
   return text;
-}
-
-/** Tables in which a gateway notes by itself, again and again, that it lives and listens. */
-const ownNotes = ["boots", "listeners"];
-
-/** Hashes of all other tables, without the times at which tokens were used last, by their names. */
-function tablesOf({ data }: Site): Map<string, string> {
-  const database = new Database(join(data, "lintel.db"), { readonly: true });
-  try {
-    const names = database
-      .query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
-      .values()
-      .flat() as string[];
-    return new Map(
-      names
-        .filter((name) => !ownNotes.includes(name))
-        .map((name) => {
-          const columns = database
-            .query(`PRAGMA table_info("${name}")`)
-            .all()
-            .map((column) => (column as { name: string }).name)
-            // Use is noted a minute later, and a token to upload is renewed by it.
-            .filter((column) => !(name === "tokens" && ["last_used_ms", "expires_ms"].includes(column)));
-          const rows = database
-            .query(`SELECT ${columns.map((one) => `"${one}"`).join()} FROM "${name}"`)
-            .values();
-          return [name, new Bun.CryptoHasher("sha256").update(text(rows)).digest("hex")];
-        }),
-    );
-  } finally {
-    database.close();
-  }
-}
-
-function text(rows: unknown): string {
-  return JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? `${value}` : value));
-}
-
-function changedIn(before: Map<string, string>, after: Map<string, string>): string[] {
-  return [...after.keys()].filter((name) => before.get(name) !== after.get(name));
 }
 
 async function joining(): Promise<boolean> {
@@ -408,4 +368,79 @@ test("the sync token of one home cannot replace the files of another home at cen
   const own = await ask(central, "GET", "/sync/v1/backups", tokens.central.sync);
   expect((await put("sync of another home")).status).toBe(204);
   expect((await ask(central, "GET", "/sync/v1/backups", tokens.central.sync)).text).toBe(own.text);
+});
+
+describe("a home that is restricted", () => {
+  const restricted = { gateway: "", central: "" };
+  const reason = ["--reason", "a letter"];
+  /** Every GET of a server with each of its tokens: what each answers of the home, and with which status. */
+  const toldBy = async (role: "gateway" | "central", extra: Readonly<Record<string, string>> = {}) => {
+    const [routes, server] = role === "gateway" ? [gatewayRoutes, gateway] : [centralRoutes, central];
+    const found: { caller: string; pattern: string; status: number; told: string[] }[] = [];
+    for (const [caller, token] of Object.entries({ ...tokens[role], ...extra }))
+      for (const { pattern } of routes.filter(({ method }) => method === "GET")) {
+        const { status, told } = await ask(server, "GET", pattern, token);
+        if (told.length > 0) found.push({ caller, pattern, status, told });
+      }
+    return found;
+  };
+
+  test("is in no answer of central or its box, whoever asks, once both know it", async () => {
+    const at = ["--data", centralSite.data];
+    restricted.central = await centralSite.token("--restricted");
+    restricted.gateway = await site.token("--restricted");
+    expect((await toldBy("central")).length).toBeGreaterThan(50);
+    const done = await centralSite.answer("restrict", "--home", "12", ...reason, "--json", ...at);
+    expect(done).toEqual({ restricted: [12] });
+    expect(await toldBy("central")).toEqual([]);
+    // It is there, says central's own staff: restricted, with nothing else of it.
+    const [fleet] = await centralSite.answer("fleet", "--json", "--all", ...at);
+    expect(fleet).toMatchObject({ homeid: 12, restricted: true, silent: [], needs: [] });
+    expect(await centralSite.answer("items", "--json", ...at)).toEqual([]);
+    const exported = join(centralSite.directory, "exported");
+    const { code, said } = await centralSite.lintel("export", "--format", "csv", "--output", exported, ...at);
+    expect([code, said]).toEqual([0, expect.stringContaining("restricted are left out")]);
+    const files = readdirSync(exported, { recursive: true, withFileTypes: true }).filter((one) =>
+      one.isFile(),
+    );
+    const texts = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
+    expect(secrets.filter((secret) => texts.some((one) => one.includes(secret)))).toEqual([]);
+
+    expect((await site.lintel("upload", "--config", site.config)).code).toBe(0);
+    expect(await toldBy("gateway")).toEqual([]);
+    const { status, text: shown } = await ask(gateway, "GET", "/recorded", tokens.gateway.read);
+    expect([status, shown]).toEqual([200, expect.stringContaining("is kept, and shown to nobody")]);
+    const page = await ask(central, "GET", "/homes/:home/recorded", tokens.central.read);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining("is kept, and shown to nobody")]);
+  });
+
+  test("is seen by a token for that, and the journal has each request", async () => {
+    const path = "/v0.9/homes/12/inventory/";
+    const { told } = await ask(central, "GET", path, restricted.central);
+    expect(told).toContain("Kitchen of Mabel");
+    const pages = await ask(central, "GET", "/homes/:home", restricted.central);
+    expect(pages.told).toContain("Kitchen of Mabel");
+    const { journal } = await centralSite.answer("restrict", "--list", "--json", "--data", centralSite.data);
+    const acts = journal.map(({ act, words }: { act: string; words: string }) => [act, words]);
+    expect(acts).toEqual([
+      ["restrict", "a letter"],
+      ["use", `GET ${path}`],
+      ["use", "GET /homes/12"],
+    ]);
+    const list = await centralSite.lintel("token", "list", "--data", centralSite.data);
+    expect(list.out).toContain("also restricted homes");
+  });
+
+  test("is seen again once that is lifted, and its recording stays stopped", async () => {
+    const at = ["--home", "12", "--data", centralSite.data];
+    const resumed = await centralSite.lintel("resume", "--again", ...at);
+    expect([resumed.code, resumed.said]).toEqual([2, expect.stringContaining("restricted")]);
+    expect((await centralSite.lintel("restrict", "--lift", ...reason, ...at)).code).toBe(0);
+    const { told } = await ask(central, "GET", "/v0.9/homes/:home/inventory/", tokens.central.read);
+    expect(told).toContain("Kitchen of Mabel");
+    expect((await site.lintel("upload", "--config", site.config)).code).toBe(0);
+    const page = await ask(gateway, "GET", "/recorded", tokens.gateway.read);
+    expect(page.told).toContain("Kitchen of Mabel");
+    expect(page.text).toContain("the consent was withdrawn");
+  });
 });

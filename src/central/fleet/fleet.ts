@@ -6,7 +6,7 @@ import { itemStatus } from "../../domain/records/item.ts";
 import type { StoredRecord } from "../../domain/records/record-table.ts";
 import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/central/central-store.ts";
 import type { Erasure } from "../../store/erasure.ts";
-import type { Pause } from "../../store/pause.ts";
+import { isRestricted, type Pause } from "../../store/pause.ts";
 import type { ItemState, Token } from "../../store/store.ts";
 import type { GatewayReport } from "../../transfer/protocol.ts";
 import { needsOf } from "./needs-of-home.ts";
@@ -31,26 +31,39 @@ export async function fleetOf(
     store.pauses(),
   ]);
   const ends = endsOf(pauses, now_ms);
+  const restricted = Map.groupBy(
+    pauses.filter((pause) => isRestricted([pause])),
+    ({ home }) => home,
+  );
   const erased = of === undefined ? await erasedOf(store, gateways) : nothingErased;
   const byHome = Map.groupBy(health.doubtful, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);
   const heard = gateways.map((gateway) => {
+    if (restricted.has(gateway.home)) return restrictedHome(gateway, ends.get(gateway.home) ?? null, now_ms);
     const told = {
       items: health.items.get(gateway.home) ?? 0,
       doubtful: byHome.get(gateway.home) ?? [],
       strays: straysByHome.get(gateway.home) ?? [],
       erased,
+      restricted: false,
       ends_ms: ends.get(gateway.home) ?? null,
     };
     return fleetHome(gateway, told, now_ms);
   });
   const unheard = waitedFor(tokens, now_ms, of);
   for (const { homeid } of heard) unheard.delete(homeid);
-  const nothing = { items: 0, doubtful: [], strays: [], erased: nothingErased, ends_ms: null };
+  const nothing = { ...noItems, ends_ms: null };
   const missing = [...unheard].map(([home, expected_since_ms]) =>
     fleetHome({ home, held_seq: 0, report: {}, rivals: [], expected_since_ms }, nothing, now_ms),
   );
   return [...heard, ...missing].sort((one, other) => one.homeid - other.homeid);
+}
+
+/** A home that is restricted: that it is there, and when its box was last heard. */
+function restrictedHome(gateway: GatewayRecord, ends_ms: number | null, now_ms: number): FleetHome {
+  const { version, now_ms: theirs_ms, timezone } = gateway.report as Partial<GatewayReport>;
+  const bare = { ...gateway, report: { version, timezone, now_ms: theirs_ms } };
+  return { ...fleetHome(bare, { ...noItems, restricted: true, ends_ms }, now_ms), needs: [] };
 }
 
 /** The time from which on nothing is recorded any more of homes whose consent or enrollments end: of several the first. */
@@ -87,12 +100,13 @@ interface Heard {
   readonly doubtful: readonly ItemState[];
   readonly strays: readonly UnplacedReadings[];
   readonly erased: Erased;
+  readonly restricted: boolean;
   readonly ends_ms: number | null;
 }
 
 function fleetHome(
   gateway: Expected,
-  { items, doubtful, strays, erased, ends_ms }: Heard,
+  { items, doubtful, strays, erased, restricted, ends_ms }: Heard,
   now_ms: number,
 ): FleetHome {
   const report = gateway.report as Partial<GatewayReport>;
@@ -122,6 +136,7 @@ function fleetHome(
     differing_days: report.differing_days ?? null,
     failure: report.failure ?? null,
     recording_ends_ms: ends_ms,
+    restricted,
     items,
     silent: doubtful
       .filter(({ overdue }) => overdue)
@@ -194,6 +209,8 @@ export interface Erased {
 
 /** For who may not see what was erased. */
 const nothingErased: Erased = { here: [], homesOf: new Map() };
+
+const noItems = { items: 0, doubtful: [], strays: [], erased: nothingErased, restricted: false };
 
 export async function erasedOf(
   store: Pick<CentralStore, "erasures" | "recordsWith">,

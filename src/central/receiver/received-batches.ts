@@ -2,6 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { type Batch, batch_bytes_max, isOfDay } from "../../store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../store/central/central-store.ts";
 import { batch_numbers_max, QuotaExceeded } from "../../store/exchange.ts";
+import { isRestricted } from "../../store/pause.ts";
 import { BatchFault, decodeBatch, decodeReadings, encodeBatch } from "../../transfer/batch-codec.ts";
 import {
   type BatchAnswer,
@@ -94,9 +95,19 @@ export async function heldOfDay(
 ): Promise<Response> {
   const request = dayReadingsOf(query);
   await requireOwn(store, [request.epoch], home);
+  await requireShown(store, home);
   const bytes = encodeBatch(await store.readingsOfDay(request, home));
   if (bytes === null) throw new Error(`the ${request.series} of a day are too large for a batch`);
   return batchAnswer(bytes);
+}
+
+/** Refuses to hand out what was recorded in a home that is restricted. @throws HttpError 403 */
+export async function requireShown(store: Pick<CentralStore, "pauses">, home: number): Promise<void> {
+  if (await isRestrictedIn(store, home)) throw new HttpError("home_restricted", { home });
+}
+
+export async function isRestrictedIn(store: Pick<CentralStore, "pauses">, home: number): Promise<boolean> {
+  return isRestricted((await store.pauses()).filter((pause) => pause.home === home));
 }
 
 /** Refuses an epoch that another home has sent; one that nobody has sent yet passes. Nothing is told of what the other home has. */

@@ -47,10 +47,12 @@ import {
   batchForm,
   dayForm,
   heldOfDay,
+  isRestrictedIn,
   receiveBatch,
   receiveRepair,
   refusalOf,
   requireOwn,
+  requireShown,
 } from "./received-batches.ts";
 import { homeRecordsOf } from "./records-of-home.ts";
 
@@ -240,6 +242,8 @@ async function verify({ home, now_ms, body }: HomeCall<VerifyBody>, { store }: P
       fault: `from_ms and before_ms must be 1 to ${verify_days_max} whole days apart, UTC`,
     });
   await requireOwn(store, [request.epoch], home);
+  // Nothing is handed to the box, so that it is told of no difference either.
+  if (await isRestrictedIn(store, home)) return { differing: [] };
   return { differing: await compareDays(store, { request, digests }, { home, at_ms: now_ms }) };
 }
 
@@ -264,6 +268,7 @@ async function keepBackups({ home, body }: HomeCall<BackupsBody>, { store }: Par
 
 /** The files that are kept of a home. */
 async function backups({ home }: HomeCall, { store }: Parts): Promise<BackupsBody> {
+  await requireShown(store, home);
   return bodyOfFiles(await store.backups(home));
 }
 
@@ -302,6 +307,7 @@ async function history(
   { home, query: { from, seq, at } }: HomeCall<undefined, Static<typeof HistoryQuery>>,
   { store }: Parts,
 ): Promise<Response> {
+  await requireShown(store, home);
   const after = seq === undefined || at === undefined ? undefined : { seq, at };
   const made = await encodedBatch((readings_max) =>
     store.history({ home, from_ms: from, after, readings_max }),

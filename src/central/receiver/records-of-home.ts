@@ -11,7 +11,7 @@ import {
 import { numbersIn } from "../../domain/records/visible-records.ts";
 import type { CentralStore } from "../../store/central/central-store.ts";
 import { type ErasedSpan, spanOf } from "../../store/erasure.ts";
-import { type PausedSpan, pausedSpanOf } from "../../store/pause.ts";
+import { isRestricted, type PausedSpan, pausedSpanOf } from "../../store/pause.ts";
 
 /** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
 interface RecordsOfHome {
@@ -39,11 +39,14 @@ type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasure
  * | erasures | of the home: its gateway erases the same, and takes nothing of those times again |
  * | pauses | of the home: its gateway records nothing of these times, whoever asked for them |
  *
+ * Of a home that is restricted there is its number and zone alone: the box lets go of the people and their records.
+ *
  * Other records that these refer to (the home that an item has moved to) have only their number, and an item its name
  * and type.
  */
 export async function homeRecordsOf(store: RecordsStore, home: number): Promise<RecordsOfHome> {
-  const chosen = await new Choice(store, home).all();
+  const pauses = (await store.pauses()).filter((pause) => pause.home === home);
+  const chosen = isRestricted(pauses) ? await bareHome(store, home) : await new Choice(store, home).all();
   const document: Partial<Record<RecordType, readonly StoredRecord[]>> & {
     erasures?: readonly ErasedSpan[];
     pauses?: readonly PausedSpan[];
@@ -54,10 +57,20 @@ export async function homeRecordsOf(store: RecordsStore, home: number): Promise<
   }
   const erasures = (await store.erasures()).filter((erasure) => erasure.home === home);
   if (erasures.length > 0) document.erasures = erasures.map(spanOf);
-  const pauses = (await store.pauses()).filter((pause) => pause.home === home);
   if (pauses.length > 0) document.pauses = pauses.map(pausedSpanOf);
   const body = JSON.stringify(document);
   return { body, etag: `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"` };
+}
+
+/** The zone of a home, by which its box knows the days. */
+async function bareHome(
+  store: Pick<RecordsStore, "recordsWith">,
+  home: number,
+): Promise<ReadonlyMap<RecordType, readonly StoredRecord[]>> {
+  const homes = await store.recordsWith("homes", "homeid", [home]);
+  return new Map([
+    ["homes", homes.map(({ homeid, timezone }) => ({ homeid, ...(timezone !== null && { timezone }) }))],
+  ]);
 }
 
 /** Chooses the records of one home, step by step. */

@@ -10,6 +10,9 @@ export interface Visible {
   readonly studies: readonly number[];
 }
 
+/** Stands among homes that are seen for no home: what lives nowhere, and names nobody, is seen too. */
+export const nowhere = -1;
+
 /** Finds the records in which a field holds one of these numbers, in steps of the caller's own. */
 type FindEnrollments<Step> = (
   type: "project_enrollments" | "study_enrollments",

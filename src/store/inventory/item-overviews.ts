@@ -1,6 +1,7 @@
 import { type DatedFacts, historyAfter } from "../../domain/device-facts.ts";
 import { coin_cell_low_mv, type Kind, low_percent } from "../../domain/kinds.ts";
 import { type Item, itemStatus } from "../../domain/records/item.ts";
+import { nowhere } from "../../domain/records/visible-records.ts";
 import type { SeriesName } from "../../domain/series.ts";
 import type { FirmwareOfModel, ItemHealth, UnplacedReadings } from "../central/central-store.ts";
 import { objects, reach, rowsOf, rowsOfAll, type Statement, type Work, withoutNulls } from "../database.ts";
@@ -19,6 +20,7 @@ import { replacedIn } from "./given-names.ts";
 import type { Homes } from "./homes.ts";
 import { namesOfHomes } from "./naming.ts";
 import { always, type Placement } from "./placements.ts";
+import { stayedIn } from "./records.ts";
 
 /**
  * Overviews of items, in order of type and itemid; `of`: only of those that live in one of these homes now, with what these homes have sent. To be read in
@@ -45,7 +47,10 @@ interface ItemsWithStays {
 }
 
 function* itemsWithStays(of: readonly number[] | undefined): Work<ItemsWithStays> {
-  const living = `key IN (SELECT item FROM stays WHERE home = ANY ($1::bigint[]) AND before_ms = ${always.before_ms})`;
+  // Whoever sees what lives nowhere sees what has left a home, too.
+  const living = of?.includes(nowhere)
+    ? `true${stayedIn(of, "$1")}`
+    : `key IN (SELECT item FROM stays WHERE home = ANY ($1::bigint[]) AND before_ms = ${always.before_ms})`;
   const [rows, stays] = yield* rowsOfAll(
     of === undefined ? itemRows() : itemRows(living, of),
     of === undefined ? itemPlacements() : itemPlacements("stays.home = ANY ($1::bigint[])", of),

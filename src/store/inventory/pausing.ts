@@ -45,8 +45,8 @@ export function* takeToldPauses(home: number, told: readonly PausedSpan[]): Work
   for (const pause of told) {
     const { own, why } = ids.get(pause.id) ?? {};
     if (own === undefined) room -= 1;
-    // What central has stopped no box begins again.
-    if (own === 1 && why !== undefined) continue;
+    // What central has stopped no box begins again, and no box hides its home from a study.
+    if ((own === 1 && why !== undefined) || (own === undefined && pause.why === "restricted")) continue;
     if (room >= 0 || own !== undefined) yield* keep({ ...pause, home, own: 0 });
   }
 }

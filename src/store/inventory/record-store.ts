@@ -21,8 +21,11 @@ export interface OwnerMarks {
 
 /** The part of a store that holds the programme's records: every type of the record table. */
 export interface RecordStore {
-  /** The records that a token may see which is bound to these. */
-  visible(binding: Binding): Promise<Visible>;
+  /** The records that a token may see which is bound to these; `restricted`: also what is restricted. */
+  visible(binding: Binding, restricted?: boolean): Promise<Visible>;
+
+  /** The records that a token may see which is bound to none; undefined: nothing is restricted, and it sees everything. */
+  unrestricted(): Promise<Visible | undefined>;
 
   /** Every record of a type that stands for itself, in its order; of those that are `seen`, where that is given. */
   records<Type extends LoneType>(type: Type, seen?: Visible): Promise<RecordOf<Type>[]>;

@@ -11,7 +11,13 @@ import {
   type Reference,
   type StoredRecord,
 } from "../../domain/records/record-table.ts";
-import { itemVisibleFrom, namesIn, type Visible, visibleTo } from "../../domain/records/visible-records.ts";
+import {
+  itemVisibleFrom,
+  namesIn,
+  nowhere,
+  type Visible,
+  visibleTo,
+} from "../../domain/records/visible-records.ts";
 import type { Binding } from "../../domain/token.ts";
 import { arrays, change, firstOf, objects, type Parameter, put, rowsOf, type Work } from "../database.ts";
 import type { ItemWindow, StoredItem } from "../store.ts";
@@ -199,7 +205,8 @@ export function onlyVisible(homes: Homes, type: RecordType, seen: Visible | unde
       ? itemIsSeen(column, parameter, anyNamed(others))
       : `(${column} IS NULL OR ${column} = ANY (${parameter}::bigint[]))`;
   });
-  return { text: ` AND ${conditions.join(" AND ")} AND (${anyNamed(names)})`, parameters };
+  const some = seen.homes.includes(nowhere) ? "" : ` AND (${anyNamed(names)})`;
+  return { text: ` AND ${conditions.join(" AND ")}${some}`, parameters };
 }
 
 /** See `onlySeen`. An item that has lived nowhere is seen with whom is named beside it. */
@@ -208,7 +215,7 @@ function itemIsSeen(column: string, homes: string, othersNamed: string): string 
     `EXISTS (SELECT 1 FROM items JOIN stays ON stays.item = items.key WHERE items.itemid = ${column} AND ${where})`;
   const here = lived(`stays.home = ANY (${homes}::bigint[])`);
   const elsewhere = lived(`NOT stays.home = ANY (${homes}::bigint[])`);
-  return `(${column} IS NULL OR (${here} OR ${othersNamed}) AND (NOT ${elsewhere} OR ${here} AND (${othersNamed})))`;
+  return `(${column} IS NULL OR (${here} OR ${othersNamed} OR ${nowhere} = ANY (${homes}::bigint[])) AND (NOT ${elsewhere} OR ${here} AND (${othersNamed})))`;
 }
 
 function anyNamed(names: readonly { readonly column: string }[]): string {
@@ -272,10 +279,11 @@ export function itemRowsOfKind(
   );
 }
 
-/** A condition on items: the inventory has them live in one of some homes, now or before. */
-function stayedIn(homes: readonly number[] | undefined, parameter: string): string {
+/** A condition on items: the inventory has them live in one of some homes, now or before; or in none, where `nowhere` is among these. */
+export function stayedIn(homes: readonly number[] | undefined, parameter: string): string {
   if (homes === undefined) return "";
-  return ` AND key IN (SELECT item FROM stays WHERE home = ANY (${parameter}::bigint[]))`;
+  const lone = homes.includes(nowhere) ? " OR NOT EXISTS (SELECT 1 FROM stays WHERE item = key)" : "";
+  return ` AND (key IN (SELECT item FROM stays WHERE home = ANY (${parameter}::bigint[]))${lone})`;
 }
 
 function given(homes: readonly number[] | undefined): (readonly number[])[] {

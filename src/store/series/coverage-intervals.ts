@@ -198,7 +198,10 @@ function withoutHoles(intervals: readonly CoverageInterval[]): CoverageInterval[
 type Label = { readonly state: CoverageState; readonly reason: CoverageReason };
 
 function pausedFor({ why }: PausedTime): Label {
-  return { state: "paused", reason: why ?? "recording_paused" };
+  return {
+    state: "paused",
+    reason: why === "restricted" ? "consent_withdrawn" : (why ?? "recording_paused"),
+  };
 }
 
 const silent: Label = { state: "silent", reason: "device_silent" };

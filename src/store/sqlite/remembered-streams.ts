@@ -92,6 +92,6 @@ export class UnkeptTimes {
 const erasedName = "of an erased time";
 
 function pausedName({ why }: Unkept): string {
-  if (why === "consent_withdrawn") return "after consent was withdrawn";
+  if (why === "consent_withdrawn" || why === "restricted") return "after consent was withdrawn";
   return why === "enrollment_ended" ? "after the enrollment had ended" : "while recording was paused";
 }

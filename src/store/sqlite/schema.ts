@@ -10,6 +10,7 @@ import replacing from "./migrations/0005_replacing.sql" with { type: "text" };
 import pauses from "./migrations/0006_pauses.sql" with { type: "text" };
 import consent from "./migrations/0007_consent.sql" with { type: "text" };
 import remoteRequests from "./migrations/0008_remote_requests.sql" with { type: "text" };
+import restrictions from "./migrations/0009_restrictions.sql" with { type: "text" };
 
 /** Insert of one reading, by series; parameters in the order of `readingColumns`. */
 export const insertSql = forEverySeries((series) => {
@@ -42,6 +43,7 @@ export const migrations: readonly string[] = [
   pauses,
   consent,
   remoteRequests,
+  restrictions,
 ];
 
 /** The schema that this program works on. */

@@ -99,6 +99,8 @@ export class QuickPages {
       { authorization: bearer, bearer, address: () => addressOf(request, server) },
       { scopes: ["read", "admin"], bound: true },
     );
+    // Its route notes that it was used.
+    if (token.restricted) return undefined;
     return { ...route, ...checked, token, store: await this.#stores.of(token, changes), changes };
   }
 }

@@ -1,4 +1,6 @@
-import type { Binding } from "../../domain/token.ts";
+import { nowhere } from "../../domain/records/visible-records.ts";
+import type { Token } from "../../domain/token.ts";
+import { seenBy, type VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import type { Asked, Site } from "./site.ts";
 
@@ -11,11 +13,15 @@ export interface AskedHome {
 /**
  * The home that a page is asked for: at a gateway its own, undefined where nobody has told which.
  *
+ * @param seen.homes that the token sees; absent: all
  * @throws HttpError 404 where it is no number of a home, or the token sees nothing of it
  */
-export async function askedHome({ site, token, params }: Asked): Promise<number | undefined> {
+export async function askedHome(
+  { site, store, params }: Asked,
+  seen: Pick<VisibleStore, "homes"> = store,
+): Promise<number | undefined> {
   const home = site.role === "gateway" ? site.home : homeIn(params["home"]);
-  if (token.binding !== undefined && !(await sees(site, token.binding, home))) throw unknown(home);
+  if (!isAmong(seen.homes, home)) throw unknown(home);
   return home;
 }
 
@@ -41,8 +47,21 @@ function unknown(home: number | undefined): HttpError {
     : new HttpError("record_unknown", { record: "home", id: home });
 }
 
-/** Whether a token with this binding sees a home; at a gateway whose home has no number, whether it sees anything. */
-export async function sees({ store }: Site, binding: Binding, home: number | undefined): Promise<boolean> {
-  const { homes } = await store.visible(binding);
+/** Whether the reader sees all that there is, but for what is restricted. */
+export function isWhole({ store: { homes } }: Pick<Asked, "store">): boolean {
+  return homes === undefined || homes.includes(nowhere);
+}
+
+/** Whether a token sees a home; at a gateway whose home has no number, whether it sees anything. */
+export async function sees(
+  { store }: Site,
+  token: Pick<Token, "binding" | "restricted">,
+  home: number | undefined,
+) {
+  return isAmong((await seenBy(store, token))?.homes, home);
+}
+
+function isAmong(homes: readonly number[] | undefined, home: number | undefined): boolean {
+  if (homes === undefined) return true;
   return home === undefined ? homes.length > 0 : homes.includes(home);
 }

@@ -8,6 +8,7 @@ import {
   type MakeRefusalPage,
   noteChecked,
   type ServerParts,
+  useOf,
 } from "../server/elysia-app.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { readBody } from "../server/request-body.ts";
@@ -17,7 +18,7 @@ import { Live } from "./live-pages.ts";
 import { pauseLengths_ms } from "./paused.ts";
 import { endedCookies, isOwnForm, sessionCookie, tokenIn } from "./session-cookie.ts";
 import { type SignIn, type SignInFault, signInFaults } from "./sign-in/sign-in-faults.ts";
-import { type Asked, askerName, type Household, pathsOf, type Site } from "./site.ts";
+import { type Asked, askerName, type Household, type PageName, pathsOf, type Site } from "./site.ts";
 
 /**
  * The pages for people, at `/` of either role. The first request loads their modules, so a gateway whose pages nobody opens does not have them in
@@ -60,9 +61,9 @@ function signedInTo(askedBy: AskedBy) {
   return new Elysia().use(access).macro({
     signedIn: (otherwise: "or refused" | "or led to the way in") => ({
       resolve: async ({ authorization, budget, clock, params, request, server }) => {
-        const ask = () => askedBy({ authorization, budget, clock, params, request, server });
+        const call = { authorization, budget, clock, params, request, server };
         try {
-          return { asked: await ask(), ask };
+          return { asked: await askedBy(call, useOf(request)), ask: () => askedBy(call) };
         } catch (thrown) {
           if (otherwise === "or refused" || !isUnauthorised(thrown)) throw thrown;
           return status(303, toSignIn(request, thrown.body.code));
@@ -74,14 +75,14 @@ function signedInTo(askedBy: AskedBy) {
 
 type SignedIn = ReturnType<typeof signedInTo>;
 
-/** Answers what the reader of a session asks for. @throws HttpError 401 where the cookie is no token that holds, 429 */
-type AskedBy = (call: PageCall & Pick<Asked, "params">) => Promise<Asked>;
+/** Answers what the reader of a session asks for; `use` is noted of a token that sees what is restricted. @throws HttpError 401 where the cookie is no token that holds, 429 */
+type AskedBy = (call: PageCall & Pick<Asked, "params">, use?: string) => Promise<Asked>;
 
 function readerOf(site: Site): AskedBy {
   const stores = new VisibleStores(site.store);
-  return async (call) => {
+  return async (call, use) => {
     const { clock, params, request } = call;
-    const token = await tokenOf(call, tokenIn(request));
+    const token = await tokenOf(call, tokenIn(request), use);
     const { origin, searchParams: query } = new URL(request.url);
     const now_ms = clock.now().unix_ms;
     noteChecked(request, { token, now_ms });
@@ -135,7 +136,10 @@ function pageRoutes(site: Site, signedIn: SignedIn) {
     app.get(
       path,
       ({ asked, request, spend }) =>
-        spend(async () => page(request, await (await pageMaker()).pageText(name, asked))),
+        spend(async () => {
+          await requireShown(asked, name);
+          return page(request, await (await pageMaker()).pageText(name, asked));
+        }),
       { signedIn: "or led to the way in", cost },
     );
     if (!isLive) continue;
@@ -144,7 +148,11 @@ function pageRoutes(site: Site, signedIn: SignedIn) {
       async ({ ask, asked: { token, locale }, budget, clock, request, server, spend }) => {
         const { shownOf } = await pageMaker();
         // Check the token each time, because a stream ends with its token.
-        const find = async () => (await shownOf(name, await ask())).data;
+        const find = async () => {
+          const now = await ask();
+          await requireShown(now, name);
+          return (await shownOf(name, now)).data;
+        };
         const caller = { request, address: addressOf(request, server), token };
         live ??= new Live({ clock, changes: () => changesOf(site) });
         if (isStopped) live.stop();
@@ -161,6 +169,13 @@ function pageRoutes(site: Site, signedIn: SignedIn) {
     );
   }
   return app;
+}
+
+/** Of a gateway whose home is restricted one page is left, which says so. @throws HttpError 403 */
+async function requireShown({ site, token }: Asked, name: PageName): Promise<void> {
+  if (site.role === "central" || name === "recorded" || token.restricted) return;
+  if ((await site.store.unrestricted()) === undefined) return;
+  throw new HttpError("home_restricted", { home: site.home ?? "of this gateway" });
 }
 
 /** Changes of the store, and of the set-up visit that pages show too. */
@@ -180,7 +195,8 @@ function formRoutes(askedBy: AskedBy, forms: Readonly<Record<string, TakeForm>>)
       path,
       async ({ authorization, budget, clock, params, request, server }) => {
         const form = await ownForm(request, clock);
-        const asked = await askedBy({ authorization, budget, clock, params, request, server });
+        const call = { authorization, budget, clock, params, request, server };
+        const asked = await askedBy(call, useOf(request));
         return seeOther(await take(asked, form));
       },
       { parse: "none" },
@@ -220,9 +236,16 @@ function pauseForm(household: Household): TakeForm {
 }
 
 /** @throws HttpError 401 where the text is no token that holds, 429 where wrong ones came too often */
-function tokenOf({ authorization, request, server }: PageCall, text: string | undefined): Promise<Token> {
+function tokenOf(
+  { authorization, request, server }: PageCall,
+  text: string | undefined,
+  use?: string,
+): Promise<Token> {
   return authorization.require(
-    { authorization: text, bearer: text, address: () => addressOf(request, server) },
+    {
+      ...{ authorization: text, bearer: text, address: () => addressOf(request, server) },
+      use: use === undefined ? undefined : () => use,
+    },
     { scopes: ["read", "admin"], bound: true },
   );
 }

@@ -19,7 +19,8 @@ export async function pausedAt(
   const of = site.role === "gateway" ? 0 : home;
   if (of === undefined) return null;
   const notOver = pausesNotOver(await site.store.pauses(), of, now_ms);
-  const pause = notOver.find(({ kind, from_ms }) => kind === undefined && from_ms <= now_ms);
+  const all = notOver.filter(({ kind, from_ms }) => kind === undefined && from_ms <= now_ms);
+  const pause = all.find(({ why }) => why === "restricted") ?? all[0];
   if (pause === undefined) return null;
   const { from_ms, before_ms, why } = pause;
   return { from_ms, until_ms: before_ms === pauseOpen_ms ? null : before_ms, why };

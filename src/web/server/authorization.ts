@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { checkToken, type Scope } from "../../domain/token.ts";
+import { newJournalId } from "../../store/restriction.ts";
 import type { Store, Token } from "../../store/store.ts";
 import { type ErrorName, errorTable, HttpError } from "./http-errors.ts";
 
@@ -29,12 +30,18 @@ export class Authorization {
   /**
    * @param request.authorization the whole header, undefined where it is missing
    * @param request.bearer the token in it, empty where it has another form
+   * @param request.use method and address, as the journal has them where the token sees what is restricted; absent: this use is noted already
    * @param allowed.bound whether a read token that does not see everything may pass
    * @returns the token
    * @throws HttpError 401; 429 once an address has sent too many wrong tokens. A right token always passes.
    */
   async require(
-    request: { authorization: string | undefined; bearer: string | undefined; address: () => string },
+    request: {
+      authorization: string | undefined;
+      bearer: string | undefined;
+      address: () => string;
+      use?: (() => string) | undefined;
+    },
     { scopes, bound }: Allowed,
   ): Promise<Token> {
     const { store, clock, attempts, uses } = this.#options;
@@ -44,6 +51,8 @@ export class Authorization {
       if (!scopes.includes(checked.token.scope)) throw this.#refusal("token_scope");
       if (checked.token.binding !== undefined && !bound) throw this.#refusal("token_bound");
       uses.note(checked.token.id);
+      if (checked.token.restricted && request.use !== undefined)
+        await this.#noteUse(checked.token, request.use());
       return checked.token;
     }
     // Who shows an expired token knew its secret, and guesses nothing.
@@ -64,9 +73,17 @@ export class Authorization {
     if (token.home !== undefined && token.home !== home) throw this.#refusal("token_scope");
   }
 
-  /** Whether a token that has passed would pass again, in a store that has not changed since. */
-  stillHolds({ id, expires_ms }: Token): boolean {
+  /** Keeps that what is restricted may have been seen, before anything is answered. */
+  async #noteUse({ id, name }: Token, words: string): Promise<void> {
+    const { store, clock } = this.#options;
+    const who = `${name} (token ${id})`;
+    await store.noteInJournal({ id: newJournalId(), at_ms: clock.now().unix_ms, act: "use", who, words });
+  }
+
+  /** Whether a token that has passed would pass again without anything to note, in a store that has not changed since. */
+  stillHolds({ id, expires_ms, restricted }: Token): boolean {
     const { clock, uses } = this.#options;
+    if (restricted) return false;
     if (expires_ms !== undefined && expires_ms <= clock.now().unix_ms) return false;
     uses.note(id);
     return true;
@@ -80,7 +97,7 @@ export class Authorization {
 }
 
 interface AuthorizationOptions {
-  readonly store: Pick<Store, "token">;
+  readonly store: Pick<Store, "token" | "noteInJournal">;
   readonly clock: Clock;
   readonly realm: string;
   readonly attempts: Attempts;

@@ -130,7 +130,12 @@ export const access = new Elysia<"", Singleton>({ name: "access" })
         transform: async ({ authorization, bearer, clock, headers, request, server }) => {
           const now_ms = clock.now().unix_ms;
           const token = await authorization.require(
-            { authorization: headers["authorization"], bearer, address: () => addressOf(request, server) },
+            {
+              authorization: headers["authorization"],
+              bearer,
+              address: () => addressOf(request, server),
+              use: () => useOf(request),
+            },
             allowed,
           );
           noteChecked(request, { token, now_ms });
@@ -155,6 +160,12 @@ type Singleton = {
   derive: Record<never, never>;
   resolve: Record<never, never>;
 };
+
+/** A request as the journal of restricted data has it: `GET /v0.9/homes/12/`. */
+export function useOf({ method, url }: Request): string {
+  const { pathname, search } = new URL(url);
+  return `${method} ${pathname}${search}`;
+}
 
 /** The token in a header; undefined where it has none, or another form. */
 export function bearerIn(authorization: string | null): string | undefined {

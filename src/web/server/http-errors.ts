@@ -42,6 +42,10 @@ export const errorTable = {
     40303,
     "Dealing with alerts needs a token of scope admin: lintel token create NAME --scope admin --link makes one",
   ),
+  home_restricted: row(
+    40304,
+    "Home {home} is restricted: what was recorded in it is kept, and shown to nobody",
+  ),
   path_unknown: row(40401, "There is nothing at this path"),
   typename_unknown: row(40402, "No item type is named {typename}"),
   item_unknown: row(40403, "No item of type {typename} is named {itemname}"),

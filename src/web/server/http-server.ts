@@ -85,7 +85,7 @@ export const defaultBounds: ServerBounds = {
  */
 export async function startServer(
   options: {
-    store: Pick<Store, "token" | "noteTokenUse">;
+    store: Pick<Store, "token" | "noteTokenUse" | "noteInJournal">;
     clock: Clock;
     log: Log;
     listen: { hostname: string; port: number };

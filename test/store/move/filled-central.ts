@@ -53,6 +53,7 @@ export async function fillCentral(store: CentralStore, readings = 600): Promise<
   await store.erase({ target: { subject: 2 }, id: "0123456789abcdef".repeat(2), at_ms: now_ms });
   const begun = { id: "fedcba9876543210".repeat(2), at_ms: now_ms, from_ms: now_ms, before_ms: now_ms + 1 };
   await store.takePauses([{ ...begun, home: 1, own: 1 }]);
+  await store.noteInJournal({ id: begun.id, at_ms: now_ms, act: "use", who: "lea ü", words: "GET /" });
   const asked = { home: 13, number: 7, expires_ms: now_ms + 1, request: "status", signature: "x" };
   await store.askRemote({ request: asked, asked_by: "lea", asked_ms: now_ms });
   return addTokens(store);
@@ -91,6 +92,7 @@ async function addTokens(store: CentralStore): Promise<AccountTokens> {
     return text;
   };
   const ofHomes = homes.map(async (home) => [home, await add({ scope: "sync", home })]);
+  await add({ scope: "read", restricted: true });
   return {
     read: await add({ scope: "read" }),
     bound: await add({ scope: "read", binding: { homes: [13], projects: [1], studies: [] } }),

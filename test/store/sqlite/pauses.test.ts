@@ -9,11 +9,13 @@ import { databaseOf } from "../../../testbed/sqlite/opening.ts";
 import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { consentAgrees } from "../consent-conformance.ts";
 import { pausesAgree } from "../pause-conformance.ts";
+import { restrictionsAgree } from "../restriction-conformance.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 import { checkTotals } from "./totals.ts";
 
 pausesAgree("central on SQLite", temporaryCentral);
 consentAgrees("consent at central on SQLite", temporaryCentral);
+restrictionsAgree("restrictions at central on SQLite", temporaryCentral);
 
 describe("a gateway", () => {
   const clock = new SystemClock();

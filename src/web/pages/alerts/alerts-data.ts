@@ -1,6 +1,7 @@
 import { needLevels, needRules } from "../../../domain/fleet-home.ts";
 import { centralItself, type Outage } from "../../../domain/outage.ts";
 import { HttpError } from "../../server/http-errors.ts";
+import { isWhole } from "../asked-home.ts";
 import { type AlertDesk, type Asked, type Show, trailTo } from "../site.ts";
 
 /** Open alerts of the homes that the token sees. */
@@ -43,7 +44,7 @@ export const showAlerts: Show<AlertsData> = async (asked) => {
   const { site, query, now_ms, locale, token } = asked;
   const desk = site.alerts;
   const outages = openIn(asked);
-  const isWhole = asked.store.homes === undefined;
+  const whole = isWhole(asked);
   const byHome = [...Map.groupBy(outages, ({ home }) => home)].sort(
     ([one, of], [other, ofOther]) => rankOf(of) - rankOf(ofOther) || one - other,
   );
@@ -60,12 +61,12 @@ export const showAlerts: Show<AlertsData> = async (asked) => {
     ofCentral: byHome.some(([home]) => home === centralItself),
     groups: [...Map.groupBy(shown, ({ home }) => home)].map(([home, of]) => ({
       home: home === centralItself ? null : home,
-      alerts: of.map((outage) => shownAlert(outage, isWhole)),
+      alerts: of.map((outage) => shownAlert(outage, whole)),
     })),
     ...{ page, pages },
     name: token.scope === "admin" ? token.name : null,
     delivery:
-      desk === undefined || !isWhole ? null : { recipients: desk.recipients, undelivered: desk.undelivered },
+      desk === undefined || !whole ? null : { recipients: desk.recipients, undelivered: desk.undelivered },
   };
   return { title: "Alerts", data: { ...data, now_ms, locale, trail: trailTo(site.role, undefined) } };
 };
@@ -101,9 +102,11 @@ function deskOf({ site, token }: Asked): AlertDesk {
 }
 
 /** Open alerts of the homes that the token sees; those of central itself for whoever sees all. */
-function openIn({ site, store: { homes } }: Asked): readonly Outage[] {
+function openIn(asked: Asked): readonly Outage[] {
+  const { site, store } = asked;
   const open = site.alerts?.open ?? [];
-  return homes === undefined ? open : open.filter(({ home }) => homes.includes(home));
+  const isSeen = (home: number) => home !== centralItself && (store.homes?.includes(home) ?? true);
+  return open.filter(({ home }) => isSeen(home) || (home === centralItself && isWhole(asked)));
 }
 
 function isUnclaimed({ acknowledged }: Outage): boolean {
@@ -114,16 +117,16 @@ function rankOf(outages: readonly Outage[]): number {
   return outages.some(isUnclaimed) ? 0 : 1;
 }
 
-function shownAlert(outage: Outage, isWhole: boolean): ShownAlert {
+function shownAlert(outage: Outage, whole: boolean): ShownAlert {
   const { id, need, message, since_ms, told, acknowledged, ripe_ms } = outage;
   const { title, level, after_h } = needRules[need];
   const times = Object.values(told);
   return {
     ...{ id, title, message, since_ms },
-    told: times.length === 0 ? null : { at_ms: Math.min(...times), to: isWhole ? Object.keys(told) : [] },
+    told: times.length === 0 ? null : { at_ms: Math.min(...times), to: whole ? Object.keys(told) : [] },
     later: ripe_ms === undefined ? `once it has lasted ${after_h} hours` : needLevels[level].told,
     acknowledged:
-      acknowledged === undefined ? null : { at_ms: acknowledged.at_ms, by: isWhole ? acknowledged.by : null },
+      acknowledged === undefined ? null : { at_ms: acknowledged.at_ms, by: whole ? acknowledged.by : null },
   };
 }
 

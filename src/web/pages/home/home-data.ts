@@ -10,6 +10,7 @@ import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
+import { isWhole } from "../asked-home.ts";
 import { measuredHome, measuredRows } from "../measures.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
 import { pausedAt } from "../paused.ts";
@@ -172,11 +173,6 @@ export async function homeOf({ site, store, params }: Asked): Promise<number | u
     ((await store.record("homes", home)) !== undefined || (await store.itemOverviews([home])).length > 0);
   if (!isThere) throw new HttpError("record_unknown", { record: "home", id: given });
   return home;
-}
-
-/** The token may see everything that there is. */
-function isWhole({ token }: Asked): boolean {
-  return token.binding === undefined;
 }
 
 /** At central what it knows of the gateway; what it says of devices is told with them. */

@@ -2,6 +2,7 @@ import { isTimezone } from "../../../base/timezone.ts";
 import type { FleetHome } from "../../../domain/fleet-home.ts";
 import type { DailyArrivals, FirmwareOfModel } from "../../../store/central/central-store.ts";
 import { alertCounts } from "../alerts/alerts-data.ts";
+import { isWhole } from "../asked-home.ts";
 import { type NeedyHome, needsVisit, toBring, whyOf } from "../home/home-needs.ts";
 import type { Fleet, Show, Site } from "../site.ts";
 import {
@@ -120,7 +121,7 @@ export const showHomes: Show<HomesData> = async (asked) => {
   });
   const data: HomesData = {
     address,
-    cut: store.homes !== undefined,
+    cut: !isWhole(asked),
     homes: all.length,
     visits: visits.length,
     remote: remote.length,

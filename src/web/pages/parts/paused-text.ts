@@ -19,4 +19,5 @@ export function pausedText({ from_ms, until_ms, why }: PausedNow, times: Times):
 const reasons: Readonly<Record<PauseReason, string>> = {
   consent_withdrawn: "the consent was withdrawn",
   enrollment_ended: "the time in the study is over",
+  restricted: "what was recorded is kept, and shown to nobody",
 };

@@ -3,6 +3,7 @@ import { type RemoteOutcome, remoteRow } from "../../../domain/remote-request.ts
 import { type SeriesName, seriesNames } from "../../../domain/series.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
+import { seenBy } from "../../../store/visible-store.ts";
 import { type AskedHome, askedHome, requireRecord, sees } from "../asked-home.ts";
 import { seriesOfDevice } from "../device/device-request.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
@@ -59,15 +60,18 @@ export interface KeyCounts {
 
 /** Finds all recorded data of a home, for its residents. */
 export const showRecorded: Show<RecordedData> = async (asked) => {
-  const { site, store, now_ms, locale } = asked;
-  const home = await askedHome(asked);
+  const { site, store, token, now_ms, locale } = asked;
+  // Of a home that is restricted the page says this, and nothing else of what was recorded.
+  const seen = await seenBy(site.store, { binding: token.binding, restricted: true });
+  const home = await askedHome(asked, seen ?? {});
+  const paused = await pausedAt(site, home, now_ms);
   // A gateway has one home, also where nobody has told which.
   const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
-  if (site.role === "central" && items.length === 0) await requireRecord(asked, home ?? 0);
-  const [people, keys, paused, zone, keeping, remote] = await Promise.all([
+  if (site.role === "central" && items.length === 0 && paused?.why !== "restricted")
+    await requireRecord(asked, home ?? 0);
+  const [people, keys, zone, keeping, remote] = await Promise.all([
     home === undefined ? [] : peopleOf(asked, home),
     keysOf(site, home, now_ms),
-    pausedAt(site, home, now_ms),
     site.zoneOf(home),
     site.keepingOf?.(home) ?? {},
     site.remoteOf?.(home),
@@ -140,13 +144,13 @@ function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): 
 async function keysOf(site: Site, home: number | undefined, now_ms: number): Promise<KeyCounts> {
   const keys = { read: 0, admin: 0, sync: 0 };
   const bindings = new Map<string, boolean>();
-  for (const { scope, expires_ms, binding, home: bound } of await site.store.tokens()) {
+  for (const { scope, expires_ms, binding, restricted, home: bound } of await site.store.tokens()) {
     if (expires_ms !== undefined && expires_ms <= now_ms) continue;
     if (bound !== undefined && home !== undefined && bound !== home) continue;
-    if (binding !== undefined) {
-      const name = JSON.stringify(binding);
+    if (scope !== "sync") {
+      const name = JSON.stringify([binding, restricted]);
       if (!bindings.has(name) && bindings.size < bindings_max)
-        bindings.set(name, await sees(site, binding, home));
+        bindings.set(name, await sees(site, { binding, restricted }, home));
       if (bindings.get(name) === false) continue;
     }
     keys[scope] += 1;

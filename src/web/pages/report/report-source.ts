@@ -15,12 +15,13 @@ import { isKind } from "../../../domain/kinds.ts";
 import type { Item } from "../../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
 import { type MeasuredHome, ofHome, type SettingOf } from "../../../store/derived/home-readings.ts";
-import type { CoverageInterval, ReadingRow, Store } from "../../../store/store.ts";
+import type { CoverageInterval, ReadingRow } from "../../../store/store.ts";
+import type { VisibleStore } from "../../../store/visible-store.ts";
 import { readingsIn } from "../device/device-request.ts";
 
 /** A report's store, span and items. */
 export interface ReportOptions {
-  readonly store: Store;
+  readonly store: VisibleStore;
   readonly now_ms: number;
   /** The first day, and the day after the last; dates of each home's own calendar. */
   readonly since?: string;

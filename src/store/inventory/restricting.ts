@@ -1,0 +1,165 @@
+import { type RecordType, recordTypes } from "../../domain/records/record-table.ts";
+import { namesIn, nowhere, numbersIn, type Visible } from "../../domain/records/visible-records.ts";
+import { arrays, change, objects, rowsOf, rowsOfAll, type Work, withoutNulls } from "../database.ts";
+import { type PauseRequest, pauseOpen_ms } from "../pause.ts";
+import { type JournalEntry, newJournalId, type RestrictionRequest } from "../restriction.ts";
+import { withdraw } from "./consent.ts";
+import type { Homes } from "./homes.ts";
+import { pausesIn, takePauses } from "./pausing.ts";
+import { columnOf, recordsWith } from "./records.ts";
+
+/** See `Restrictions.restrict`. */
+export function* restrict(homes: Homes, request: RestrictionRequest): Work<readonly number[] | undefined> {
+  const wanted = yield* homesOf(homes, request);
+  if (wanted === undefined) return undefined;
+  const known = yield* restrictedHomes();
+  const { at_ms } = request;
+  yield* takePauses(
+    homes,
+    wanted
+      .filter((home) => !known.has(home))
+      .map((home): PauseRequest => {
+        const span = { at_ms, from_ms: at_ms, before_ms: pauseOpen_ms };
+        return { id: newJournalId(), home, ...span, why: "restricted", own: 1 };
+      }),
+  );
+  yield* noteRequest("restrict", request, wanted);
+  return wanted;
+}
+
+/** See `Restrictions.liftRestriction`. */
+export function* liftRestriction(
+  homes: Homes,
+  request: RestrictionRequest,
+): Work<readonly number[] | undefined> {
+  const wanted = yield* homesOf(homes, request);
+  if (wanted === undefined) return undefined;
+  const known = yield* restrictedHomes();
+  const lifted = wanted.filter((home) => known.has(home));
+  const { at_ms } = request;
+  // The withdrawal begins before the restriction ends: nothing is recorded between.
+  for (const home of lifted) yield* withdraw(homes, { home, from_ms: at_ms, at_ms });
+  const rows = (yield* pausesIn(lifted)).filter(
+    ({ why, before_ms }) => why === "restricted" && before_ms === pauseOpen_ms,
+  );
+  yield* takePauses(
+    homes,
+    rows.map((pause) => ({ ...pause, before_ms: at_ms, own: 1 })),
+  );
+  yield* noteRequest("lift", request, lifted);
+  return lifted;
+}
+
+/** The homes of a request; at a gateway its own. Of a participant all where he is or was enrolled: undefined where none is known. */
+function* homesOf(homes: Homes, { target }: RestrictionRequest): Work<readonly number[] | undefined> {
+  if ("home" in target) return [homes.one ? 0 : target.home];
+  const enrolled = yield* recordsWith("project_enrollments", "subjectid", [target.subject]);
+  const found = [...numbersIn(enrolled, "homeid")].sort((one, other) => one - other);
+  if (found.length === 0) return undefined;
+  return homes.one ? [0] : found;
+}
+
+function* noteRequest(
+  act: JournalEntry["act"],
+  { target, at_ms, who, reason }: RestrictionRequest,
+  homes: readonly number[],
+): Work<void> {
+  const subject = "subject" in target ? target.subject : undefined;
+  for (const home of homes)
+    yield* noteInJournal({ id: newJournalId(), at_ms, act, who, home, subject, words: reason });
+}
+
+/** See `Restrictions.noteInJournal`. */
+export function* noteInJournal({ id, at_ms, act, who, home, subject, words }: JournalEntry): Work<void> {
+  yield* change(
+    "INSERT INTO journal (id, at_ms, act, who, home, subject, words) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    ...[id, at_ms, act, who, home ?? null, subject ?? null, words.slice(0, words_max)],
+  );
+}
+
+/** See `Restrictions.journal`. */
+export function* journal(limit: number): Work<JournalEntry[]> {
+  const text = "SELECT * FROM journal ORDER BY at_ms DESC, id DESC LIMIT $1";
+  return (yield* rowsOf(objects<JournalEntry>(text, limit))).map(withoutNulls).reverse();
+}
+
+const words_max = 1_000;
+
+/** Homes that are restricted now; at a gateway 0. */
+export function* restrictedHomes(): Work<ReadonlySet<number>> {
+  const rows = yield* rowsOf(
+    arrays<[number]>(
+      "SELECT DISTINCT home FROM pauses WHERE why = 'restricted' AND before_ms = $1",
+      pauseOpen_ms,
+    ),
+  );
+  return new Set(rows.flat());
+}
+
+/** The records that are seen, without those that are restricted. To be read in one snapshot. */
+export function* withoutRestricted(homes: Homes, seen: Visible): Work<Visible> {
+  const hidden = yield* restrictedHomes();
+  if (hidden.size === 0) return seen;
+  if (homes.one) return nothing;
+  const people = yield* hiddenSubjects(hidden);
+  return {
+    ...seen,
+    homes: seen.homes.filter((home) => !hidden.has(home)),
+    subjects: seen.subjects.filter((subject) => !people.has(subject)),
+  };
+}
+
+/** All that there is, without what is restricted, as a token sees it that is not bound; undefined: nothing is restricted. To be read in one snapshot. */
+export function* unrestricted(homes: Homes): Work<Visible | undefined> {
+  if ((yield* restrictedHomes()).size === 0) return undefined;
+  if (homes.one) return nothing;
+  const all = {
+    homes: yield* numbersOf("homes"),
+    subjects: yield* numbersOf("subjects"),
+    projects: yield* numbersOf("projects"),
+    studies: yield* numbersOf("studies"),
+  };
+  const elsewhere = yield* rowsOfAll(
+    arrays<[number]>("SELECT DISTINCT home FROM stays"),
+    arrays<[number]>("SELECT DISTINCT home FROM streams"),
+    arrays<[number]>("SELECT DISTINCT home FROM tokens WHERE home IS NOT NULL"),
+  );
+  for (const home of elsewhere.flat(2)) all.homes.add(home);
+  return yield* withoutRestricted(homes, {
+    ...{ subjects: inOrder(all.subjects), projects: inOrder(all.projects), studies: inOrder(all.studies) },
+    homes: [nowhere, ...inOrder(all.homes)],
+  });
+}
+
+const nothing: Visible = { homes: [], subjects: [], projects: [], studies: [] };
+
+/** Numbers by which any record names a home, subject, project or study, or is one. */
+function* numbersOf(to: keyof Visible): Work<Set<number>> {
+  const columns = recordTypes.flatMap((type) => columnsNaming(type, to).map((column) => [type, column]));
+  const rows = yield* rowsOfAll(
+    ...columns.map(([type, column]) => {
+      const table = type === "items" ? "items WHERE" : `records WHERE type = '${type}' AND`;
+      return arrays<[number]>(`SELECT DISTINCT ${column} FROM ${table} ${column} IS NOT NULL`);
+    }),
+  );
+  return new Set(rows.flat(2));
+}
+
+function columnsNaming(type: RecordType, to: keyof Visible): string[] {
+  return namesIn(type)
+    .filter((name) => name.to === to)
+    .map(({ field }) => columnOf(type, field));
+}
+
+/** People who live, or have lived, in restricted homes and in no other. */
+function* hiddenSubjects(hidden: ReadonlySet<number>): Work<ReadonlySet<number>> {
+  const there = yield* recordsWith("project_enrollments", "homeid", [...hidden]);
+  const people = numbersIn(there, "subjectid");
+  const all = yield* recordsWith("project_enrollments", "subjectid", [...people]);
+  const elsewhere = all.filter(({ homeid }) => homeid !== null && !hidden.has(Number(homeid)));
+  return people.difference(numbersIn(elsewhere, "subjectid"));
+}
+
+function inOrder(numbers: ReadonlySet<number>): number[] {
+  return [...numbers].sort((one, other) => one - other);
+}
