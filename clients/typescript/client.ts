@@ -72,6 +72,19 @@ export class Lintel {
     return this.#pages(`/items/${kind}/${encodeURIComponent(itemname)}/${path}${windowOf(options)}`, options);
   }
 
+  /** A series of many items, item after item, each newest first: rows of one table. Without names it has all items of its kind. */
+  async *seriesOfItems<Name extends keyof Series>(
+    name: Name,
+    itemnames?: Iterable<string>,
+    options: SeriesOptions = {},
+  ): AsyncGenerator<{ itemname: string } & Series[Name], void, undefined> {
+    const names = [...(itemnames ?? [])];
+    if (itemnames === undefined)
+      for await (const { itemname } of this.items(seriesPaths[name].kind, options)) names.push(itemname);
+    for (const itemname of names)
+      for await (const reading of this.series(name, itemname, options)) yield { itemname, ...reading };
+  }
+
   /**
    * When an item was listened to and alive, newest first: where it was not `covered`, no event does not mean that
    * nothing happened. Of what lies in no stretch nobody knows anything.
@@ -111,15 +124,18 @@ export class Lintel {
   }
 
   /**
-   * The records of a derived measure of a home, such as `doses` or `nights`, newest first. Null is unknown, and never zero. Take weights from
-   * `weight_daily`: a scale does not know who stands on it.
+   * The records of a derived measure, such as `doses` or `nights`: of a home, or of several, home after home, newest first. Null is unknown, and
+   * never zero. Take weights from `weight_daily`: a scale does not know who stands on it.
    */
-  derived(
-    home: number,
+  async *derived(
+    home: number | Iterable<number>,
     name: string,
     options: Omit<SeriesOptions, "precision"> = {},
   ): AsyncGenerator<DerivedRecord, void, undefined> {
-    return this.#walk(`/homes/${home}/derived/${encodeURIComponent(name)}${windowOf(options)}`, options);
+    for (const homeid of typeof home === "number" ? [home] : home) {
+      const path = `/homes/${homeid}/derived/${encodeURIComponent(name)}${windowOf(options)}`;
+      for await (const record of this.#walk<DerivedRecord>(path, options)) yield { ...record, homeid };
+    }
   }
 
   /** The records of a list: subjects, homes, projects, studies or issues. */
@@ -176,6 +192,7 @@ export interface Asking {
 
 /** A record of a derived measure: its values by the names that docs/derived.md and the interface give them; times are unix seconds. */
 export interface DerivedRecord {
+  readonly homeid: number;
   readonly stamp: number;
   /** The day of the home's calendar: `2026-11-20`. */
   readonly day: string;

@@ -58,6 +58,10 @@ describe("the TypeScript client", () => {
       expect(walked).toEqual(
         expected.map(({ itemname, stamp_ms, values }) => [itemname, stamp_ms, ...values]),
       );
+      const together = await collected(lintel.seriesOfItems(series, undefined, { precision: "ms" }));
+      expect(new Set(together.map((row) => JSON.stringify(Object.values(row))))).toEqual(
+        new Set(walked.map((row) => JSON.stringify(row))),
+      );
     }
   });
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import Any, Generic, Iterator, Mapping, Optional, Sequence, Union, cast
+from typing import Any, Generic, Iterable, Iterator, Mapping, Optional, Sequence, Union, cast
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from .errors import LintelError
-from .frames import derived_frame
+from .frames import derived_frame, pandas_module
 from .moments import Moment, from_ms, instant_of, timed, to_ms
 from .recorded import Recorded, Stretch, in_order
 from .series import Reading, Series
@@ -99,23 +99,44 @@ class Lintel:
         begin = start if start is not None else min(firsts, default=stop)
         return Recorded(series, item, str(zone), begin, stop, readings, coverage)
 
+    def frame(
+        self,
+        series: Series[Any],
+        itemnames: Optional[Iterable[str]] = None,
+        since: Optional[Moment] = None,
+        until: Optional[Moment] = None,
+    ) -> Any:
+        """A series of many items as one pandas DataFrame: item after item from old to new, `itemname` and `stamp` in front.
+
+        Without names it has all items of its kind. Times are in UTC. It does not tell when somebody listened: `series` does, item by item.
+        """
+        kind = cast(Kind, series.kind)
+        names = [str(item["itemname"]) for item in self.items(kind)] if itemnames is None else itemnames
+        rows = [
+            {"itemname": name, **reading} for name in names for reading in self.series(series, name, since, until).readings
+        ]
+        return pandas_module().DataFrame(rows, columns=["itemname", "stamp", *series.fields])
+
     def derived(
         self,
-        home: int,
+        home: Union[int, Iterable[int]],
         name: str,
         since: Optional[Moment] = None,
         until: Optional[Moment] = None,
     ) -> Any:
-        """A derived measure of a home, such as "doses" or "nights", as a pandas DataFrame from old to new.
+        """A derived measure, such as "doses" or "nights", as a pandas DataFrame: of a home, or of several, home after home from old to new.
 
         What is missing (NA) is unknown, and never zero. `since` and `until` are as those of `series`. Take weights from
         "weight_daily": a scale does not know who stands on it.
         """
-        zone = self._zone_of_home(home)
-        start, stop = (None if at is None else instant_of(at, zone) for at in (since, until))
-        path = f"/homes/{home}/derived/{quote(name, safe='')}"
-        records = [record for page in self._walk(path, {"limit": 1000, **_window(start, stop)}) for record in page]
-        return derived_frame(records[::-1])
+        records: list[dict[str, Any]] = []
+        for homeid in [home] if isinstance(home, int) else home:
+            zone = self._zone_of_home(homeid)
+            start, stop = (None if at is None else instant_of(at, zone) for at in (since, until))
+            path = f"/homes/{homeid}/derived/{quote(name, safe='')}"
+            newest_first = [of for page in self._walk(path, {"limit": 1000, **_window(start, stop)}) for of in page]
+            records += [{"homeid": homeid, **record} for record in reversed(newest_first)]
+        return derived_frame(records)
 
     def pages(
         self,

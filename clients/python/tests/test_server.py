@@ -57,6 +57,20 @@ class Server(unittest.TestCase):
         with self.assertRaises(LintelError):
             self.lintel.derived(home, "nothing")
 
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not here")
+    def test_gives_many_items_or_homes_as_one_frame(self):
+        until = datetime.now(timezone.utc) - timedelta(days=1)
+        names = [item["itemname"] for item in self.lintel.items("wirelesssensors")][:3]
+        some = self.lintel.frame(wirelesssensor_events, names, since=until - timedelta(days=1), until=until)
+        self.assertEqual(list(some.columns), ["itemname", "stamp", "event"])
+        self.assertTrue(set(some["itemname"]) <= set(names) and len(set(some["itemname"])) > 1)
+        scales = self.lintel.frame(scale_weights, until=until)
+        self.assertEqual(set(scales["itemname"]), {item["itemname"] for item in self.lintel.items("scales")})
+        homes = [home["homeid"] for home in self.lintel.records("homes")]
+        doses = self.lintel.derived([*homes, *homes], "doses", until=until)
+        self.assertEqual(len(doses), 2 * len(self.lintel.derived(homes[0], "doses", until=until)))
+        self.assertEqual(doses["homeid"][0], homes[0])
+
     def test_has_times_in_one_form(self):
         [status, *_] = self.lintel.series(pillbox_status, "pillbox-morning").readings
         for name in ("stamp", "devicestamp", "nextpanicstart"):

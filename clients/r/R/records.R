@@ -24,18 +24,23 @@ lintel_records <- function(server, name, owner = NULL) {
   records_of(server, path, name)
 }
 
-# A derived measure of a home, from old to new. NA is unknown, and never zero.
+# A derived measure of one home or several, home after home, each from old to new. NA is unknown, and never zero.
 lintel_derived <- function(server, home, name, since = NULL, until = NULL) {
+  bound(lapply(home, derived_of, server = server, name = name, since = since, until = until))
+}
+
+derived_of <- function(server, home, name, since, until) {
   zone <- zone_of(server, list(currenthomeid = home))
   start <- if (is.null(since)) NULL else instant_of(since, zone)
   stop <- if (is.null(until)) NULL else instant_of(until, zone)
   path <- paste0("/homes/", format(home, scientific = FALSE), "/derived/", curl::curl_escape(name))
   pages <- lapply(get_pages(server, path, c(list(limit = 1000), window(start, stop))), jsonlite::fromJSON)
   records <- bound(Filter(is.data.frame, pages))
+  if (nrow(records) == 0) return(records)
   records <- timed(records[rev(seq_len(nrow(records))), , drop = FALSE], c("stamp", "start", "stop", "at"))
-  if (nrow(records) > 0) records$day <- as.Date(records$day)
+  records$day <- as.Date(records$day)
   rownames(records) <- NULL
-  records
+  cbind(homeid = home, records)
 }
 
 records_of <- function(server, path, name) {
@@ -47,6 +52,7 @@ records_of <- function(server, path, name) {
 
 # Data frames of one form below each other.
 bound <- function(pages) {
+  pages <- Filter(nrow, pages)
   if (length(pages) == 0) return(data.frame())
   do.call(rbind, pages)
 }

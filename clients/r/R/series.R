@@ -24,6 +24,17 @@ lintel_series <- function(server, series, itemname, since = NULL, until = NULL) 
   )
 }
 
+# A series of many items as one data frame, item after item from old to new; without names, of all items of its kind.
+lintel_frame <- function(server, series, itemnames = NULL, since = NULL, until = NULL) {
+  of <- series_table[[one_of(series, names(series_table), "series")]]
+  if (is.null(itemnames)) itemnames <- lintel_items(server, of$kind)$itemname
+  readings <- lapply(itemnames, function(itemname) {
+    own <- lintel_series(server, series, itemname, since, until)$readings
+    if (nrow(own) == 0) own else cbind(itemname = itemname, own)
+  })
+  bound(readings)
+}
+
 lintel_coverage <- function(server, kind, itemname, since = NULL, until = NULL) {
   stop <- if (is.null(until)) next_second() else until
   query <- c(list(limit = 1000), window(since, stop))

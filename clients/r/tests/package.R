@@ -1,6 +1,10 @@
 # Packages that `lintel fetch` has written: LINTEL_PACKAGES names the directory with one of each format.
 library(lintel)
 
+# That of the vignette.
+home <- read_package(system.file("extdata", "home", package = "lintel"))
+stopifnot(nrow(home$places) == 17, inherits(home$derived_doses$day, "Date"), anyNA(home$derived_room_days$visits))
+
 text <- function(lines) {
   folder <- tempfile()
   dir.create(folder)

@@ -31,6 +31,18 @@ stopifnot(
   nrow(lintel_derived(server, home, "doses", until = "2000-01-01")) == 0
 )
 
+# So are a series of many items, and a measure of many homes.
+day <- as.numeric(86400)
+names <- lintel_items(server, "wirelesssensors")$itemname[1:3]
+some <- lintel_frame(server, "wirelesssensor_events", names, since = Sys.time() - 2 * day, until = Sys.time() - day)
+scales <- lintel_frame(server, "scale_weights")
+both <- lintel_derived(server, c(home, home), "doses", until = known[4])
+stopifnot(
+  identical(names(some), c("itemname", "stamp", "event")), some$itemname %in% names, length(unique(some$itemname)) > 1,
+  setequal(scales$itemname, lintel_items(server, "scales")$itemname),
+  both$homeid == home, nrow(both) == 2 * nrow(lintel_derived(server, home, "doses", until = known[4]))
+)
+
 # All pages are walked.
 until <- Sys.time() - 86400
 middle <- until - 3.3 * 86400
