@@ -198,9 +198,10 @@ export function requireRoom(path: string): void {
  * Writes a database anew without a byte of what was deleted, and its log with it, where an erasure has noted that: pages that were once divided keep
  * copies of rows that no deletion overwrites. Other processes wait meanwhile, or are refused and try again.
  *
- * @throws OperatorError where another process holds it all the time: it is done with the next erasure then, or upload
+ * @param attempts_max how often it is tried
+ * @throws OperatorError where another process holds it all the time: it is done with the next erasure then, or upload, or once a day
  */
-export function purge(database: Connection, path: string): void {
+export function purge(database: Connection, path: string, attempts_max = purge_attempts_max): void {
   const noted = database.query("SELECT 1 FROM meta WHERE name = 'purge'").values();
   if (noted.length === 0) return;
   requireRoom(path);
@@ -231,4 +232,4 @@ function truncated(database: Connection): boolean {
 }
 
 /** Each waits some seconds for the others. */
-const attempts_max = 24;
+const purge_attempts_max = 24;

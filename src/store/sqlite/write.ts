@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { clockQuality } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { seriesOf, type Value } from "../../domain/series.ts";
 import type { Work } from "../database.ts";
@@ -57,6 +57,9 @@ export class StoreWriting {
   readonly #addDropped;
   readonly #moveCursor;
   #importing = false;
+  /** The transaction under way has dropped readings of times of which nothing is kept. */
+  #hasDropped = false;
+  #purgeIsDue = false;
   #version = 0;
   #commits = 0;
 
@@ -111,6 +114,10 @@ export class StoreWriting {
       }
       for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
+      // What has waited on disk for its time, and is dropped, leaves its bytes there.
+      if (this.#hasDropped && batch.released !== undefined) beginPurge(this.database);
+      this.#purgeIsDue = this.#hasDropped && batch.released !== undefined;
+      this.#hasDropped = false;
       if (batch.identities !== undefined) keepIdentities(this.database, batch.identities);
       return { first_seq, last_seq, created };
     });
@@ -190,6 +197,7 @@ export class StoreWriting {
 
   /** Bounded upkeep, to be called now and then. */
   maintain(): void {
+    this.#purgeOrLater();
     this.#essentials.renew();
     this.database.run(`PRAGMA analysis_limit = ${analysis_rows_max}`);
     this.database.run("PRAGMA optimize");
@@ -224,6 +232,16 @@ export class StoreWriting {
     return result;
   }
 
+  /** Takes the bytes of what was dropped from the files. What is committed stays committed: where another process keeps the file busy, `maintain` tries again. */
+  #purgeOrLater(): void {
+    this.#purgeIsDue = false;
+    try {
+      purge(this.database, this.#path, 1);
+    } catch (thrown) {
+      if (!(thrown instanceof OperatorError)) throw storeFault(thrown, this.#path);
+    }
+  }
+
   /** Facts that are to wait for their time: what comes in a pause that is not over is of the pause, but a device with a clock of its own may tell what was before. */
   #heldUnlessPaused({ held = [] }: CommitBatch): readonly HeldFact[] {
     return held.filter(({ fact }) => {
@@ -240,6 +258,7 @@ export class StoreWriting {
     const why = this.unkept.why(reading.device, reading.stamp_ms);
     if (why !== undefined) {
       this.#addDropped.run(why, 1);
+      this.#hasDropped = true;
       return;
     }
     const stream = this.streams.keyOf(reading.device, reading.stamp_ms, created);
@@ -262,6 +281,7 @@ export class StoreWriting {
       this.#noticeOthers();
       const result = work();
       this.database.run("COMMIT");
+      if (this.#purgeIsDue) this.#purgeOrLater();
       this.#boundLog();
       return result;
     } catch (thrown) {

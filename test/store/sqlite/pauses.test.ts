@@ -107,6 +107,31 @@ describe("a gateway", () => {
     checkTotals(directory.path);
   });
 
+  test("drops what has waited for its time and lies in a pause, and its bytes from the files, also those of its log", async () => {
+    using directory = temporaryDirectory();
+    const of = { directory: directory.path, clock, log };
+    const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+    await store.takePauses([{ ...open, before_ms: start_ms + 3 * hour_ms }]);
+    const measure = (hours: number, unit: string) => ({
+      ...at(hours, 0),
+      series: "wirelesssensor_measures" as const,
+      values: { quantity: "mark", value: 1, unit },
+    });
+    const held = [measure(2, "IN-THE-PAUSE"), measure(4, "AFTER-IT")];
+    await store.append([], {
+      boots: [{ boot: "one", seen_ms: 1 }],
+      held: held.map((reading) => ({ boot: "one", monotonic_ms: 1, fact: { reading } })),
+    });
+    const waiting = await store.waiting(9);
+    const readings = waiting.flatMap(({ fact }) => ("reading" in fact ? [fact.reading] : []));
+    await store.append(readings, { released: waiting.map((row) => row.id) });
+    const files = [databaseOf(directory.path), `${databaseOf(directory.path)}-wal`];
+    const bytes = files.map((file) => readFileSync(file, "latin1")).join("");
+    expect([bytes.includes("IN-THE-PAUSE"), bytes.includes("AFTER-IT")]).toEqual([false, true]);
+    await store.close();
+    checkTotals(directory.path);
+  });
+
   test("keeps nothing that has no time yet and comes in a pause that is not over, but what a device's own clock has stamped", async () => {
     using directory = temporaryDirectory();
     const store = await openGatewayStore({
