@@ -9,7 +9,7 @@ import type { Config } from "../config/gateway-config.ts";
 import { type SettingOf, zoneOf } from "../store/derived/home-readings.ts";
 import type { GatewayStore } from "../store/gateway/gateway-store.ts";
 import type { UploadStore } from "../store/gateway/upload-store.ts";
-import { isPaused } from "../store/pause.ts";
+import { isPaused } from "../store/pause-requests.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
 import { checkPages, keepEssentials } from "../store/sqlite/damage-watch.ts";
 import { openGatewayStore, openUploadStore } from "../store/sqlite/open-store.ts";
@@ -286,7 +286,7 @@ async function statusOf(facts: GatewayFacts): Promise<Omit<GatewayStatus, keyof 
     started_ms,
     memory_bytes: memory_bytes(),
     ...(await machineFacts(facts)),
-    paused: isPaused(await store.pauses(), clock.now().unix_ms),
+    paused: isPaused(await store.pauses(), clock),
     joining: joining.isOpen,
     ...(joining.opened && { opened: joining.opened }),
     busy: attached.flatMap((driver) => driver.busy() ?? []),

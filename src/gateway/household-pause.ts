@@ -2,8 +2,8 @@ import { type Clock, repeat } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { day_ms } from "../base/time.ts";
-import { isPaused, type Pause } from "../store/pause.ts";
-import { beginPause, endPauses, isTimeKnown } from "../store/pause-requests.ts";
+import type { Pause } from "../store/pause.ts";
+import { beginPause, endPauses, isPaused, isTimeKnown } from "../store/pause-requests.ts";
 import type { Store } from "../store/store.ts";
 
 interface HouseholdPauseOptions {
@@ -27,7 +27,7 @@ export class HouseholdPause {
   }
 
   get isPaused(): boolean {
-    return isPaused(this.#pauses, this.#options.clock.now().unix_ms);
+    return isPaused(this.#pauses, this.#options.clock);
   }
 
   /** Looks now, and again every second until `stop`, so that a pause of `lintel pause` or of central is seen too. */

@@ -1,7 +1,7 @@
 import { type Clock, clockQuality } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Kind } from "../domain/kinds.ts";
-import { type Pause, type PausedSpan, pauseOpen_ms, pausesNotOver } from "./pause.ts";
+import { isOpen, isUnderWay, type Pause, type PausedSpan, pauseOpen_ms, pausesNotOver } from "./pause.ts";
 import type { Store } from "./store.ts";
 
 type PausableStore = Pick<Store, "pauses" | "takePauses" | "overview">;
@@ -26,8 +26,12 @@ export async function beginPause(
   const { home, for_ms, kind } = options;
   const { unix_ms } = clock.now();
   if (for_ms !== undefined) requireKnown(clock);
-  const all = pausesNotOver(await store.pauses(), home, unix_ms);
-  const under_way = all.find((one) => one.why === undefined && one.kind === kind);
+  const all = await store.pauses();
+  // While nobody knows the time, one that has an end may be over.
+  const notOver = isTimeKnown(clock)
+    ? pausesNotOver(all, home, unix_ms)
+    : all.filter((one) => one.home === home && isOpen(one));
+  const under_way = notOver.find((one) => one.why === undefined && one.kind === kind);
   const asked: PausedSpan = under_way ?? {
     id: crypto.getRandomValues(new Uint8Array(16)).toHex(),
     at_ms: unix_ms,
@@ -65,12 +69,19 @@ export async function endPauses(
   return { ended, ...(stopped === undefined ? {} : { stopped }) };
 }
 
-/** The beginning of a pause that begins now: while nobody knows the time, since a device was last heard at a known one, unix milliseconds. */
+/** Whether nothing is recorded of all devices of a home now. While nobody knows the time, a pause that has an end may be over. */
+export function isPaused(pauses: readonly PausedSpan[], clock: Clock): boolean {
+  const { unix_ms } = clock.now();
+  const isNow = isTimeKnown(clock) ? (pause: PausedSpan) => isUnderWay(pause, unix_ms) : isOpen;
+  return pauses.some((pause) => pause.kind === undefined && isNow(pause));
+}
+
+/** The beginning of a pause that begins now: while nobody knows the time, after a device was last heard at a known one, unix milliseconds. */
 export async function beginning_ms(store: Pick<Store, "overview">, clock: Clock): Promise<number> {
   const { unix_ms } = clock.now();
   if (isTimeKnown(clock)) return unix_ms;
   const { items } = await store.overview();
-  return Math.min(unix_ms, Math.max(0, ...items.map(({ heard_ms }) => heard_ms ?? 0)));
+  return Math.max(0, ...items.map(({ heard_ms }) => (heard_ms ?? -1) + 1));
 }
 
 /** Whether a pause may have an end. */

@@ -83,9 +83,15 @@ export function isRestricted(pauses: readonly PausedSpan[]): boolean {
   return pauses.some(({ why, before_ms }) => why === "restricted" && before_ms === pauseOpen_ms);
 }
 
-/** Whether a pause of all devices of a home is under way. */
-export function isPaused(pauses: readonly PausedSpan[], now_ms: number): boolean {
-  return pauses.some((pause) => pause.kind === undefined && isUnderWay(pause, now_ms));
+/** Whether a pause has begun and nobody has ended it: what comes now is of it, whatever time it is. */
+export function isOpen({
+  why,
+  from_ms,
+  before_ms,
+  at_ms,
+}: Pick<PausedSpan, "why" | "from_ms" | "before_ms" | "at_ms">): boolean {
+  // The end of an enrollment may be still to come.
+  return before_ms === pauseOpen_ms && (why !== "enrollment_ended" || from_ms <= at_ms);
 }
 
 /** Stands for the `place` of an erased span where times of which nothing is kept are one list. */

@@ -51,6 +51,30 @@ test("the button pauses the recording and lets it go on, and the lamp shows each
   await store.close();
 });
 
+test("with a clock that shows a time long past, a press begins a pause although an earlier one has ended since then, from when a device was last heard, and the lamp shows it", async () => {
+  using directory = temporaryDirectory();
+  const clock = new SettableClock(start_ms);
+  const { log } = keptLog();
+  const of = { directory: directory.path, clock, log };
+  const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+  const household = new HouseholdPause({ store, clock, log, changed: () => {} });
+  await household.pause("a person", day_ms);
+  clock.advance(60_000);
+  await household.resume("a person");
+  const heard_ms = start_ms + 90_000;
+  const state = { device: sensor(1), heard_ms, listener: "zigbee" };
+  await store.append([sensorEvent(sensor(1), heard_ms, 1)], { states: [state] });
+  clock.advance(-40 * day_ms);
+  clock.quality = clockQuality.unsynchronised;
+  await household.press();
+  expect((await store.pauses()).filter(({ before_ms }) => before_ms === pauseOpen_ms)).toMatchObject([
+    { from_ms: heard_ms + 1 },
+  ]);
+  expect((await store.itemOverviews())[0]).toMatchObject({ heard_ms });
+  expect(household.isPaused).toBe(true);
+  await store.close();
+});
+
 test("while nobody knows the time a press pauses until somebody resumes, and a store that fails pauses nothing and is said", async () => {
   using directory = temporaryDirectory();
   const clock = new SettableClock(start_ms);

@@ -38,8 +38,10 @@ export function* withdraw(homes: Homes, asked: Withdrawal): Work<readonly PauseR
   }
   const known = yield* pausesIn([...new Set(wanted.map(({ home }) => home))]);
   const rows = wanted.map((span): PauseRequest => {
+    // By its end, because a box that does not know the time cannot tell which are over.
     const same = known.find(
-      (one) => one.why === "consent_withdrawn" && scopeOf(one) === scopeOf(span) && one.before_ms > at_ms,
+      (one) =>
+        one.why === "consent_withdrawn" && scopeOf(one) === scopeOf(span) && one.before_ms === span.before_ms,
     );
     return same === undefined ? { ...span, ...made(at_ms), why: "consent_withdrawn" } : { ...same, own: 1 };
   });

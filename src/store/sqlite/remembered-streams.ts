@@ -5,7 +5,7 @@ import { completeItems, type ItemAndStream } from "../inventory/device-items.ts"
 import { normalAddress, toldSince } from "../inventory/item-names.ts";
 import { callAsGiven } from "../inventory/naming.ts";
 import { type Unkept, unkeptIn } from "../inventory/pausing.ts";
-import { pauseOpen_ms, pausePlace } from "../pause.ts";
+import { isOpen, pausePlace } from "../pause.ts";
 import type { Runner } from "./sqlite-database.ts";
 
 /** The streams of a gateway's devices: remembered, because every reading asks. Works inside the caller's transaction. */
@@ -75,11 +75,10 @@ export class UnkeptTimes {
 
   /** The name of a pause of a device that has begun and that nobody has ended: what comes now is of it, whatever time it is. */
   pausedNow(device: BatchDevice): string | undefined {
-    // The end of an enrollment may be still to come: what has no time yet waits for it.
-    const hasBegun = ({ why, from_ms, at_ms }: Unkept) => why !== "enrollment_ended" || from_ms <= at_ms;
-    const isOpen = (span: Unkept) =>
-      span.place === pausePlace && span.before_ms === pauseOpen_ms && hasBegun(span);
-    const open = this.spans().find((span) => isOpen(span) && isOfDevice(span, device));
+    // Where the end of an enrollment is still to come, what has no time yet waits for it.
+    const open = this.spans().find(
+      (span) => span.place === pausePlace && isOpen(span) && isOfDevice(span, device),
+    );
     return open && pausedName(open);
   }
 
