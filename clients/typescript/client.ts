@@ -198,6 +198,8 @@ export interface DerivedRecord {
   readonly day: string;
   /** The part of its time that was observed, 0 to 1. */
   readonly observed: number;
+  /** Kinds of the notes on time that overlap its day, with spaces between. */
+  readonly notes: string;
   /** Name and version of its definition: `doses/1`. */
   readonly definition: string;
   readonly [value: string]: string | number | null;

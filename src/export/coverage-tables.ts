@@ -7,8 +7,11 @@ import {
   minutesByDay,
 } from "../domain/coverage-record.ts";
 import { recordingKinds } from "../domain/kinds.ts";
+import { kindsIn, kindsMeaning } from "../domain/notes-in-time.ts";
 import type { Item } from "../domain/records/item.ts";
+import { Note } from "../domain/records/programme-records.ts";
 import { unixTime_max } from "../domain/records/record-field.ts";
+import { recordPaths } from "../domain/records/record-table.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../domain/series.ts";
 import { gathered, type InterfaceReader } from "./answers.ts";
 import {
@@ -66,6 +69,7 @@ export const missingnessColumns: readonly FileColumn[] = [
     ),
     nullable: true,
   },
+  { ...column("notes", "text", kindsMeaning), identifies: "nobody" },
 ];
 
 export interface CoverageOptions {
@@ -93,6 +97,7 @@ export interface CoverageRows {
  */
 export async function* coverageRows(options: CoverageOptions): AsyncGenerator<CoverageRows> {
   const { answers, readings, items, series = seriesNames, span, zones, timezone, clock } = options;
+  const notesOf = notesBy(answers);
   for (const item of items.filter(isRecording)) {
     const zone = zones.zoneOf(item);
     const { since_s, until_s = nowOf(clock) } = spanIn(span, zone);
@@ -105,6 +110,9 @@ export async function* coverageRows(options: CoverageOptions): AsyncGenerator<Co
     const from_ms = since_s === undefined ? first_ms : since_s * 1000;
     const days = [...minutesByDay(zone, { from_ms, to_ms: until_s * 1000 }, spans)];
     const counts = await readingsByDay(readings, item, own, days);
+    const notes = (await notesOf(item.currenthomeid)).filter(
+      ({ itemid }) => itemid === null || itemid === item.itemid,
+    );
     yield {
       coverage: known.map((one) => {
         const local = [one.start, one.stop].map((s) => zones.localTime(item, null, s * 1000));
@@ -120,9 +128,22 @@ export async function* coverageRows(options: CoverageOptions): AsyncGenerator<Co
         of.unknown,
         // Nobody listened: that nothing came says nothing.
         of.listened === 0 && (counts[at] ?? 0) === 0 ? null : (counts[at] ?? 0),
+        kindsIn(notes, of.day),
       ]),
     };
   }
+}
+
+/** Answers the notes of homes; those of a home are asked once. */
+function notesBy(answers: InterfaceReader): (home: number | null) => Promise<readonly Note[]> {
+  const asked = new Map<number, Promise<readonly Note[]>>();
+  return (home) => {
+    if (home === null) return Promise.resolve([]);
+    const path = recordPaths.notes.replace("{id}", String(home));
+    const notes = asked.get(home) ?? gathered(answers, [path], Note).then((found) => found as Note[]);
+    asked.set(home, notes);
+    return notes;
+  };
 }
 
 /** The coverage of an item within a span, in order of time. */

@@ -38,7 +38,7 @@ import {
   withMissing,
 } from "./package-readings.ts";
 import { fileOf } from "./table-file.ts";
-import { recordLists, tableNamed } from "./tables.ts";
+import { coverageList, missingnessList, recordLists, tableNamed } from "./tables.ts";
 
 export interface DownloadOptions extends PackageForm {
   readonly url: string;
@@ -260,8 +260,13 @@ function contentOf(held: HeldReadings, file: StandingFile): string | undefined {
         return [itemid, itemname, held.progress(of).revision, told];
       }),
     ]);
-  // Measures are made by the rooms and lines of homes too.
-  const isDerived = [placesList, ...derivedTables.map((table) => table.name)].includes(name);
+  // Measures are made by the rooms, lines and notes of homes too, and missing days have the notes.
+  const isDerived = [
+    placesList,
+    coverageList,
+    missingnessList,
+    ...derivedTables.map((table) => table.name),
+  ].includes(name);
   const rooms = isDerived ? known.digest(derivedMarks) : "";
   const list = recordLists.find((one) => one.name === name);
   const path = list?.owner === undefined ? undefined : list.paths[0];

@@ -41,8 +41,11 @@ export class HeldAnswers implements InterfaceReader {
     for (const owners of ["subjects", "homes"] as const)
       for await (const records of marksOf(answers, owners))
         for (const { path, marks } of records)
-          for (const [name, mark] of Object.entries(marks))
+          for (const [name, mark] of Object.entries(marks)) {
             note(`${recordPaths[owners]}{id}/${name}`, `${path} ${mark}\n`);
+            // Notes are asked for the days of each item too.
+            if (recordPaths.notes.endsWith(`/${name}`)) held.list([[`${path}/${name}`, mark]]);
+          }
     return new HeldAnswers(
       answers,
       held,

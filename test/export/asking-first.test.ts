@@ -26,8 +26,10 @@ beforeEach(async () => {
         const value = Reflect.get(target, name);
         if (typeof value !== "function") return value;
         return (...given: unknown[]) => {
-          // A measure of a home asks for the coverage of its items there.
-          const isOfMeasure = name === "coverage" && (given[0] as { homes?: unknown }).homes !== undefined;
+          // A measure of a home asks for the coverage of its items there, and for the notes.
+          const isOfMeasure =
+            (name === "coverage" && (given[0] as { homes?: unknown }).homes !== undefined) ||
+            (name === "recordsOf" && given[0] === "notes");
           if (isOfMeasure) measured += 1;
           else if (counted.includes(name as never)) asked[name as keyof typeof asked] += 1;
           return value.apply(target, given);

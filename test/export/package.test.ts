@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
 import { coverageReasons } from "../../src/domain/coverage-record.ts";
+import type { Note } from "../../src/domain/records/programme-records.ts";
 import { type DownloadOptions, download } from "../../src/export/download.ts";
 import { formatNames } from "../../src/export/table-file.ts";
 import { fill } from "../../testbed/programme.ts";
@@ -90,6 +91,25 @@ test("adds the minutes of each item and day up to the day, and counts its readin
   expect(counted).toBe(all.reduce((sum, rows) => sum + rows, 0));
   const silent = rows.reduce((sum, row) => sum + Number(row["device_silent"]), 0);
   expect(silent).toBeGreaterThanOrEqual(7 * 60);
+});
+
+test("says on which days of an item there were notes of its home, or of the item", async () => {
+  const [home, item] = [12, 9_999];
+  const wall = (await rowsOf("whole", "missingness")).find(({ itemname }) => itemname === "wall");
+  const start = Date.parse(`${wall?.["day"]}T12:00:00Z`) / 1000;
+  const note = { homeid: home, itemid: null, subjectid: null, start, stop: start, words: null, said: null };
+  const kept: Note[] = [
+    { ...note, noteid: 1, kind: "hospital", source: "home" },
+    { ...note, noteid: 2, kind: "furniture", source: "home", itemid: item },
+  ];
+  await serving.store.changeNotes(home, { kept, removed: [] });
+  await fetched("noted");
+  const noted = (await rowsOf("noted", "missingness")).filter(({ notes }) =>
+    /hospital|furniture/.test(String(notes)),
+  );
+  expect(noted.length).toBeGreaterThan(0);
+  for (const { day, notes } of noted)
+    expect([day, notes]).toEqual([wall?.["day"], expect.stringMatching(/^(visitor )?hospital$/)]);
 });
 
 test("begins and ends with the span that was asked for, unknown before the device was heard", async () => {

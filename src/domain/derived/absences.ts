@@ -1,4 +1,4 @@
-import { isIn, type TimeSpan } from "../../base/time.ts";
+import { isIn, joined, type TimeSpan } from "../../base/time.ts";
 import {
   type DerivedRow,
   dayAt,
@@ -71,17 +71,19 @@ export function outings(home: HomeData): DerivedRow[] {
   });
 }
 
-/** Absences of each day and their minutes; 0 where all sensors were observed and nobody left. */
+/** Absences of each day, and minutes away by them or by notes; 0 where all sensors were observed and nobody left. */
 export function outOfHome(home: HomeData): DerivedRow[] {
   const all = witnesses(home);
   if (all.length === 0) return [];
   const absences = absencesOf(home);
+  // Whoever comes in while the resident is in hospital makes no time at home of it.
+  const away = joined([...absences, ...(home.away ?? [])]);
   return daysSince(home, all).map((day) => {
     const observed = observedBy(all, day);
     const begun = absences.filter(({ from_ms }) => isIn(day, from_ms)).length;
     const values = {
       outings: known(begun, observed),
-      away_min: known(minutes(within_ms(absences, day)), observed),
+      away_min: known(minutes(within_ms(away, day)), observed),
     };
     return { at_ms: day.from_ms, day: day.date, observed, values };
   });

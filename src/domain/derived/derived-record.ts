@@ -1,4 +1,5 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { kindsMeaning } from "../notes-in-time.ts";
 import { identifying, isUnixTime, record, unixTime } from "../records/record-field.ts";
 import { type DerivedName, definitionText, derivedNames, derivedOf } from "./derived-table.ts";
 
@@ -31,6 +32,7 @@ function recordOf(name: DerivedName): TObject {
       minimum: 0,
       maximum: 1,
     }),
+    notes: identifying("nobody", Type.String({ description: kindsMeaning })),
     definition: identifying(
       "nobody",
       Type.String({ description: `name and version of its definition: ${definitionText(name)}` }),

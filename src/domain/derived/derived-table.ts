@@ -189,11 +189,11 @@ export const derivedTable = {
   },
   out_of_home: {
     title: "Time out of home",
-    version: 1,
+    version: 2,
     madeOf: ["wirelesssensor_events"],
     needs: "a sensor at the front door, and sensors of movement",
     meaning:
-      "absences that began on a day, and minutes of the day away: outings by day, with the days that have none",
+      "absences that began on a day, and minutes of the day away: outings by day, with the days that have none. Times that are noted as away or in hospital are away",
     rule: `${allObserved}, of the front door and all sensors of movement`,
     paper: "as outings",
     reach_days: 2,

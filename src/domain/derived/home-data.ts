@@ -15,6 +15,8 @@ export interface HomeData {
   readonly now_ms: number;
   readonly items: readonly HomeItem[];
   readonly lines: readonly WalkingLine[];
+  /** Times in which nobody who lives there was at home, by what people have noted. */
+  readonly away?: readonly TimeSpan[];
 }
 
 /** An item that lives or has lived in the home, with what it recorded there. */

@@ -67,7 +67,7 @@ export async function rowsOfMonth(
 async function markOf(
   asked: MeasuredHome,
   { name, only = [] }: AskedMeasure,
-  { items, lines, read }: FoundHome,
+  { items, lines, away, read }: FoundHome,
   month: TimeSpan,
 ): Promise<string> {
   const { store, home, zone, now_ms } = asked;
@@ -79,6 +79,6 @@ async function markOf(
   const minute = isOver ? "" : Math.floor(now_ms / 60_000);
   // Coverage of now grows with each minute.
   const told = isOver ? items : items.map(({ covered, last_ms, ...item }) => item);
-  const all = JSON.stringify([name, only, home, zone, month, lines, minute, told, marks]);
+  const all = JSON.stringify([name, only, home, zone, month, lines, away, minute, told, marks]);
   return new Bun.CryptoHasher("sha256").update(all).digest("base64url");
 }

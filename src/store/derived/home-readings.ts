@@ -5,6 +5,7 @@ import type { DerivedReading, HomeData, HomeItem } from "../../domain/derived/ho
 import { placeOf } from "../../domain/derived/places.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { Kind } from "../../domain/kinds.ts";
+import { timesAway } from "../../domain/notes-in-time.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
 import { type GivenName, isDevice, replacedIn } from "../inventory/given-names.ts";
@@ -59,6 +60,8 @@ export interface FoundItem extends Omit<HomeItem, "readings"> {
 export interface FoundHome {
   readonly items: readonly FoundItem[];
   readonly lines: readonly WalkingLine[];
+  /** See `HomeData.away`. */
+  readonly away: readonly TimeSpan[];
   readonly read: TimeSpan;
 }
 
@@ -76,13 +79,14 @@ export async function foundHome(
   // One after the other: a request takes no more of the store than one reader.
   for (const record of records.filter(({ itemname }) => only?.includes(itemname) ?? true))
     items.push(await foundItem(asked, { record, names, name, read }));
-  return { items, lines: linesOf(asked.walking, names, records), read };
+  const away = timesAway(asked.home === undefined ? [] : await asked.store.recordsOf("notes", asked.home));
+  return { items, lines: linesOf(asked.walking, names, records), away, read };
 }
 
 /** Reads all that a measure of a home is made of, for the days of a span. */
 export async function homeDataOf(
   asked: MeasuredHome,
-  { items, lines, read }: FoundHome,
+  { items, lines, away, read }: FoundHome,
   span: TimeSpan,
 ): Promise<HomeData> {
   const { zone, now_ms } = asked;
@@ -92,7 +96,7 @@ export async function homeDataOf(
     for (const one of series) readings[one] = await rowsOf(asked, { series: one, item: key, ...read });
     whole.push({ ...item, readings, covered: joined([...item.covered, ...epochsOf(readings)]) });
   }
-  return { zone, days: localDays(zone, span), now_ms, items: whole, lines };
+  return { zone, days: localDays(zone, span), now_ms, items: whole, lines, away };
 }
 
 /** The time of which a watch told: it was alive then, whenever it was last heard. */

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { day_ms, daysAfter, startOfDate_ms } from "../../base/time.ts";
 import { derivedPath, derivedRecords } from "../../domain/derived/derived-record.ts";
 import {
   type DerivedName,
@@ -8,6 +9,8 @@ import {
 } from "../../domain/derived/derived-table.ts";
 import type { DerivedRow } from "../../domain/derived/home-data.ts";
 import { Place, placesPath } from "../../domain/derived/places.ts";
+import { kindsIn } from "../../domain/notes-in-time.ts";
+import type { Note } from "../../domain/records/programme-records.ts";
 import { record } from "../../domain/records/record-field.ts";
 import { monthAt, rowsOfMonth } from "../../store/derived/derived-rows.ts";
 import { isOlder, zoneOf } from "../../store/derived/home-readings.ts";
@@ -98,12 +101,13 @@ function derivedEndpoint(name: DerivedName): Endpoint {
       );
       const from_ms = query.after === undefined ? 0 : (query.after + 1) * 1000;
       if (until_ms <= from_ms) return { body: [] };
+      const notes = await store.recordsOf("notes", path.id);
       // The whole month is made each time, so that a page never depends on where another began.
       const month = monthAt(zone, until_ms - 1);
       const rows = await rowsOfMonth(asked, { name }, month);
       // The day has begun before the moment that a page goes on from.
       const all = rows.filter(({ at_ms }) => at_ms >= from_ms && at_ms < until_ms);
-      const body = all.slice(query.skip, query.skip + query.limit).map((row) => served(name, row));
+      const body = all.slice(query.skip, query.skip + query.limit).map(servedWith(name, { zone, notes }));
       const { limit, after, before } = query;
       if (all.length > query.skip + limit)
         return { body, next: { before, after, skip: query.skip + limit, limit } };
@@ -114,7 +118,12 @@ function derivedEndpoint(name: DerivedName): Endpoint {
   });
 }
 
-function served(name: DerivedName, { at_ms, day, values, observed }: DerivedRow) {
-  const stamp = Math.floor(at_ms / 1000);
-  return { stamp, day, ...values, observed, definition: definitionText(name) };
+function servedWith(name: DerivedName, { zone, notes }: { zone: string; notes: readonly Note[] }) {
+  return ({ at_ms, day, values, observed }: DerivedRow) => {
+    const from_ms = startOfDate_ms(zone, day) ?? at_ms;
+    const to_ms = startOfDate_ms(zone, daysAfter(day, 1)) ?? from_ms + day_ms;
+    const stamp = Math.floor(at_ms / 1000);
+    const of = { observed, notes: kindsIn(notes, { from_ms, to_ms }), definition: definitionText(name) };
+    return { stamp, day, ...values, ...of };
+  };
 }

@@ -112,7 +112,7 @@ function marksOfItem(kind: Kind, { record, series, coverage, device }: ItemMarks
   return { path, marks: { ...ofSeries, coverage, device } };
 }
 
-/** Measures of a home depend on rooms, names and lines beside readings, coverage and records. */
+/** Measures of a home depend on rooms, names, lines and notes beside readings, coverage and records. */
 function marksOfOwner(
   owners: OwnerType,
   { number, marks, names }: OwnerMarks,
@@ -120,7 +120,8 @@ function marksOfOwner(
 ) {
   const path = recordPaths[owners] + number;
   const named = [...marks].map(([type, mark]) => [recordPaths[type].split("{id}/")[1] ?? "", mark]);
-  if (names !== undefined) named.push(["derived", Bun.hash(JSON.stringify([names, setting])).toString(36)]);
+  if (names !== undefined)
+    named.push(["derived", Bun.hash(JSON.stringify([names, setting, marks.get("notes")])).toString(36)]);
   return { path, marks: Object.fromEntries(named) };
 }
 

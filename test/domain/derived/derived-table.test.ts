@@ -106,6 +106,20 @@ test("an absence is between two openings of the front door; a silence after one 
   expect(derive("outings", [...home.slice(0, 2), rest])).toEqual([]);
 });
 
+test("time that is noted as away is time out of home, whoever comes in meanwhile", () => {
+  const away = [{ from_ms: at(9, 30), to_ms: at(30) }];
+  const daysWith = (others: Partial<HomeData>) =>
+    derive("out_of_home", home, others).map(({ values }) => [values["outings"], values["away_min"]]);
+  expect(daysWith({})).toEqual([
+    [1, 60],
+    [0, 0],
+  ]);
+  expect(daysWith({ away })).toEqual([
+    [1, 15 * 60],
+    [0, 6 * 60],
+  ]);
+});
+
 test("hours of a day whose clocks change are 25", () => {
   const autumn = { from_ms: Date.UTC(2026, 9, 24, 22), to_ms: Date.UTC(2026, 9, 25, 23) };
   const days = localDays(zone, autumn);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { day_ms } from "../../../src/base/time.ts";
 import type { Device } from "../../../src/domain/reading.ts";
+import type { Note } from "../../../src/domain/records/programme-records.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { Answering } from "../../../src/web/api/answering.ts";
@@ -63,6 +64,28 @@ test("what has not come of today may still come: a dose of today is due, and one
   expect((await doses("")).slice(0, 2)).toMatchObject([
     { day: "2026-09-16", status: "due" },
     { day: "2026-09-15", status: "unknown" },
+  ]);
+});
+
+test("a record has the kinds of the notes that overlap its day", async () => {
+  const at = (day: number, hour: number) => Date.UTC(2026, 7, day, hour) / 1000;
+  const note = (noteid: number, kind: Note["kind"], start: number, stop: number | null): Note => ({
+    ...{ homeid: 12, noteid, itemid: null, subjectid: null, kind, start, stop },
+    ...{ words: null, source: "home", said: null },
+  });
+  const kept = [
+    note(1, "hospital", at(10, 12), at(12, 0)),
+    note(2, "visitor", at(11, 8), at(11, 8)),
+    note(3, "other", at(31, 1), null),
+  ];
+  await store.changeNotes(12, { kept, removed: [] });
+  const asked = (await doses(`?before=${september_ms / 1000}`)) as { day: string; notes?: string }[];
+  const noted = asked.filter(({ notes }) => notes !== "").map(({ day, notes }) => [day, notes]);
+  await store.changeNotes(12, { kept: [], removed: [1, 2, 3] });
+  expect(noted).toEqual([
+    ["2026-08-31", "other"],
+    ["2026-08-11", "visitor hospital"],
+    ["2026-08-10", "hospital"],
   ]);
 });
 

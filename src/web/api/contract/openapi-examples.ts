@@ -131,7 +131,14 @@ const values: JsonObject = {
   ...{ batteryvoltage: 3005, batteryunit: "mV", firmware: "1.2.4", datecode: "20190123" },
   ...{ epoch: "6f1c9a04d2e85b7730c4415eab92fd18", number: 41_207, clock: "synchronised" },
   ...{ scope: "read", bound: false },
-  ...{ day: "2026-11-20", observed: 1, definition: "room_visits/1", room: "kitchen", dwell_min: 12.4 },
+  ...{
+    day: "2026-11-20",
+    observed: 1,
+    notes: "visitor",
+    definition: "room_visits/1",
+    room: "kitchen",
+    dwell_min: 12.4,
+  },
   ...{
     signs: 9,
     visits: 5,
