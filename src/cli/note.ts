@@ -8,6 +8,7 @@ import { isNoteOfCentral } from "../gateway/uploader/home-at-central.ts";
 import { addNote } from "../store/note-requests.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
+import { shownStore } from "../store/visible-store.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { type AskedMoment, parseMoment } from "./package-options.ts";
 import { addStoreOptions, configurationOf, type StoreOptions } from "./store-place.ts";
@@ -94,7 +95,9 @@ async function addTo(kind: NoteKind, options: AddOptions, context: CommandContex
 
 async function listOf(options: NoteOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
-  const notes = await withNotes(options, context, ({ store, home }) => store.recordsOf("notes", home));
+  const notes = await withNotes(options, context, async ({ store, home }) =>
+    (await shownStore(store)).recordsOf("notes", home),
+  );
   notes.reverse();
   if (options.json) return terminal.printJson(notes);
   if (notes.length === 0) return terminal.say("There are no notes of this home: lintel note add writes one.");
@@ -103,7 +106,8 @@ async function listOf(options: NoteOptions, context: CommandContext): Promise<vo
 
 async function removeFrom(noteid: number, options: NoteOptions, context: CommandContext): Promise<void> {
   await withNotes(options, context, async ({ store, home, directory }) => {
-    const note = (await store.recordsOf("notes", home)).find((one) => one.noteid === noteid);
+    const notes = await (await shownStore(store)).recordsOf("notes", home);
+    const note = notes.find((one) => one.noteid === noteid);
     if (note === undefined)
       throw new OperatorError(`this home has no note ${noteid}`, "lintel note list shows the numbers");
     if (directory !== undefined && note.source !== "home" && isNoteOfCentral(directory, noteid))
