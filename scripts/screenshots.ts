@@ -48,10 +48,10 @@ const pictures: readonly Picture[] = [
   },
   {
     name: "walk",
-    path: `/walk?step=test&since=${Date.now()}`,
+    path: "/walk?step=test",
     width: 390,
     height: 844,
-    when: ".walk-devices > :nth-child(-n + 4).spoken",
+    when: ".walk-trial",
     admin: true,
   },
   { name: "recorded", path: "/recorded", width: 390, height: 844, when: ".recorded h1" },

@@ -9,6 +9,8 @@ import { machineTimezone } from "../base/timezone.ts";
 import { version } from "../base/version.ts";
 import type { GatewayList, ListedGateway } from "../config/gateway-list.ts";
 import { certificateIn, type TlsFiles, tokenIn } from "../config/server-access.ts";
+import type { AcceptancesOf } from "../domain/acceptance.ts";
+import { acceptancesFile, acceptancesInFile } from "../domain/acceptance-file.ts";
 import { burnInFile, burnInInFile } from "../domain/burn-in-file.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
@@ -109,7 +111,12 @@ export async function startCentral(options: {
       realm,
       tls: files,
       apps: [
-        apiApp({ store, cache_bytes_max, settingOf: settingIn(store) }),
+        apiApp({
+          store,
+          cache_bytes_max,
+          settingOf: settingIn(store),
+          acceptancesOf: acceptancesAt(store),
+        }),
         receiver.app,
         ...(metrics ? [metricsOf(options, { receiver, fleet, ages, server: () => server })] : []),
         dashboardApp(site),
@@ -191,8 +198,14 @@ function siteOf(store: CentralStore, fleet: FleetReader, alerts: AlertNotices | 
       const record = burnInInFile((await store.backups(home)).get(burnInFile));
       return record && { record, changed: (await reportOf(store, home)).burn_in?.changed ?? [] };
     },
+    acceptancesOf: acceptancesAt(store),
     doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
   };
+}
+
+function acceptancesAt(store: CentralStore): AcceptancesOf {
+  return async (home) =>
+    home === undefined ? [] : acceptancesInFile((await store.backups(home)).get(acceptancesFile));
 }
 
 /** The pull of the listed gateways; it continues where the last run stopped. */

@@ -8,10 +8,10 @@ import { day_ms } from "../base/time.ts";
 import { upload_late_ms } from "../config/gateway-config.ts";
 import type { WalkingLine } from "../domain/derived/walking-passes.ts";
 import type { UpdateReport } from "../domain/fleet-home.ts";
-import { type Conflict, conflicts_max, identityText } from "../domain/identity.ts";
+import { type Conflict, conflicts_max, conflictText, identityText } from "../domain/identity.ts";
 import type { OpenJoining } from "../domain/joining-state.ts";
 import { type MeshScan, namesByAddress, poorLinks } from "../domain/mesh.ts";
-import type { Stranger } from "../domain/reading.ts";
+import { conflictRemedy, type Stranger } from "../domain/reading.ts";
 import type { UploadStore } from "../store/gateway/upload-store.ts";
 import { pausedSpanOf } from "../store/pause.ts";
 import type { Overview, Store } from "../store/store.ts";
@@ -128,6 +128,22 @@ export function troublesOf(gateway: GatewayHealth): Trouble[] {
               },
         ]),
     ...uploadTroubles(gateway),
+  ];
+}
+
+/** Those that an acceptance names; it looks at the clock and at central itself. */
+export function acceptanceFaultsOf(
+  health: GatewayHealth,
+  conflicts: readonly Conflict[],
+): { readonly what: string; readonly remedy: string }[] {
+  const troubles = troublesOf({ ...health, upload: undefined }).filter(({ undated }) => undated !== true);
+  const open = conflicts.filter(({ refused_ms }) => refused_ms === undefined);
+  return [
+    ...troubles.map(({ what, remedy = "Run lintel doctor." }) => ({ what, remedy })),
+    ...open.map((conflict) => ({
+      what: conflictText(conflict),
+      remedy: `${conflictRemedy(conflict.known.address)}.`,
+    })),
   ];
 }
 

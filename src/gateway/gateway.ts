@@ -24,9 +24,11 @@ import {
 } from "../web/metrics/program-metrics.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
+import { Acceptances, acceptancesIn } from "./acceptance/acceptances.ts";
 import { keptBurnIn } from "./burn-in-record.ts";
 import { startControl } from "./control-server.ts";
 import {
+  acceptanceFaultsOf,
   describeGateway,
   type GatewayHealth,
   type GatewayStatus,
@@ -201,6 +203,8 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
   const { config, clock, log } = options;
   const { store, identities, joining, household } = parts;
   const { hostname, port, realm } = config.api;
+  const acceptance = acceptancesOf(facts);
+  const acceptancesHere = async () => acceptancesIn(config.data);
   return startServer({
     store,
     clock,
@@ -209,7 +213,7 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
     realm,
     tls: await tlsOf(config, clock, log),
     apps: [
-      apiApp({ store, settingOf: settingOf(config) }),
+      apiApp({ store, settingOf: settingOf(config), acceptancesOf: acceptancesHere }),
       sourceOf(facts),
       ...(config.api.metrics
         ? [metricsApp(async () => familiesOf(await measurable(store, status), commits))]
@@ -227,8 +231,31 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
         doubtsOf: () => store.uncertainTimes(),
         meshOf: async () => scansIn(config.data),
         burnInOf: async () => keptBurnIn(config.data),
+        acceptance,
+        acceptancesOf: acceptancesHere,
       }),
     ],
+  });
+}
+
+/** Visits that prove the installation. */
+function acceptancesOf(facts: GatewayFacts): Acceptances {
+  const { options, parts } = facts;
+  const { config, clock, log } = options;
+  const { home, walking, data: directory, upload: target } = config;
+  return new Acceptances({
+    ...{ directory, store: parts.store, clock, version, home: home.id, timezone: home.timezone, walking },
+    troubles: async () => acceptanceFaultsOf(await healthOf(facts), parts.identities.conflicts()),
+    ...(target && {
+      central: {
+        url: target.url,
+        verify: async (stop) => {
+          const { uploadFrom } = await import("./uploader/uploader.ts");
+          const site = { data: directory, ...home, home: home.id, target, walking, update: config.update };
+          return uploadFrom(site, { everyDay: true, stop, clock, log: log.named("upload") });
+        },
+      },
+    }),
   });
 }
 

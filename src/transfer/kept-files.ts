@@ -1,3 +1,4 @@
+import { acceptancesFile, mergedAcceptances } from "../domain/acceptance-file.ts";
 import {
   backup_bytes_max,
   backups_bytes_max,
@@ -22,16 +23,21 @@ export function filesInBody({ files }: BackupsBody): Map<string, Uint8Array<Arra
 }
 
 /**
- * Keeps files of a home, each in the place of the one of its name before; what is kept already is not written again.
+ * Keeps files of a home, each in the place of the one of its name before; what is kept already is not written again. Of acceptances nothing that is kept ever changes
+ * or goes.
  *
  * @throws FilesFault where they are too many; then none is kept
  */
 export async function keepFiles(
   store: Pick<CentralStore, "backups" | "putBackup">,
   home: number,
-  files: HomeFiles,
+  arrived: HomeFiles,
 ): Promise<void> {
   const kept = await store.backups(home);
+  const files = new Map(arrived);
+  const acceptances = arrived.get(acceptancesFile);
+  if (acceptances !== undefined)
+    files.set(acceptancesFile, mergedAcceptances(kept.get(acceptancesFile), acceptances));
   const all = new Map([...kept, ...files]);
   const bytes = [...all.values()].reduce((sum, { length }) => sum + length, 0);
   if (all.size > backups_max || bytes > backups_bytes_max)

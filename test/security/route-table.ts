@@ -63,10 +63,12 @@ export const open: readonly [route: RegExp, statuses: readonly number[]][] = [
 export const changingGateway = [
   "POST /recorded/pause",
   "POST /walk/conflict",
+  "POST /walk/finish",
   "POST /walk/joining",
   "POST /walk/line",
   "POST /walk/name",
   "POST /walk/replace",
+  "POST /walk/try",
 ];
 /** And of a central. */
 export const changingCentral = [

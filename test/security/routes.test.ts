@@ -26,7 +26,7 @@ import { changedIn, tablesOf } from "./tables.ts";
 
 const otherMethods = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-test("the only routes that change a gateway are the five forms of setting up and that of a pause, and those that change central are uploads and two forms of alerts", () => {
+test("the only routes that change a gateway are the seven forms of setting up and that of a pause, and those that change central are uploads and two forms of alerts", () => {
   const changing = (routes: readonly Route[]) =>
     routes
       .filter(({ method }) => method !== "GET")
@@ -254,6 +254,8 @@ describe("the forms of setting up", () => {
     "/walk/line": {},
     "/walk/conflict": { device: "", seen: "0", from: "walk", do: "accept" },
     "/walk/replace": { old: "", device: "00:0d:6f:00:00:00:00:99" },
+    "/walk/try": { of: "00:0d:6f:00:00:00:00:99" },
+    "/walk/finish": { tester: "Ann" },
   };
   const fieldsOf = (path: string) => {
     const fields = new URLSearchParams(forms[path]);
@@ -282,7 +284,7 @@ describe("the forms of setting up", () => {
     const cookie = `lintel-${port}=${tokens.gateway.admin}`;
     const before = tablesOf(site);
     const posts = gatewayRoutes.filter(({ method }) => method !== "GET");
-    expect(posts.length).toBe(8);
+    expect(posts.length).toBe(10);
     for (const { method, pattern } of posts)
       for (const from of [
         { "Sec-Fetch-Site": "cross-site" },

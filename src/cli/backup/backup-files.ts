@@ -8,6 +8,7 @@ import { freeBytes } from "../../base/disk/disk-fault.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { knownTimeFile } from "../../base/guarded-clock.ts";
 import { decodeJson, decodingBounds } from "../../base/json-decoder.ts";
+import { visitFile } from "../../gateway/acceptance/visit-file.ts";
 import { boxKeyFile } from "../../gateway/box-key.ts";
 import { startsFile } from "../../gateway/starts.ts";
 import { backupMark, isOfProcess } from "../../store/sqlite/data-directory.ts";
@@ -213,7 +214,7 @@ export function filesToKeep(data: string, but: string): string[] {
 /**
  * The last status of each sensor: restored, it would make a later event look like a heartbeat, which is not recorded;
  * without it, at worst a heartbeat is recorded as an event. And the time that was known, by which a clock is judged: of a backup of long ago it would be wrong. And the
- * starts, which are of the box that the backup is of, as the time of its last backup is, its key, and a burn-in that is under way there.
+ * starts, which are of the box that the backup is of, as the time of its last backup is, its key, and a visit or a burn-in that is under way there.
  */
 const momentary = new Set([
   "drivers/zigbee/at-rest.json",
@@ -221,6 +222,7 @@ const momentary = new Set([
   startsFile,
   backupMark,
   boxKeyFile,
+  visitFile,
   ...burnInFiles,
 ]);
 const piece_bytes = 1024 * 1024;

@@ -5,6 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
 import { decodeJson, decodingBounds } from "../../base/json-decoder.ts";
+import { acceptancesFile } from "../../domain/acceptance-file.ts";
 import { burnInFile } from "../../domain/burn-in-file.ts";
 import { Identity, identities_max, parseIdentity } from "../../domain/identity.ts";
 import { meshFile } from "../../domain/mesh-file.ts";
@@ -42,6 +43,7 @@ import { Runner } from "../../store/sqlite/sqlite-database.ts";
  *   out: they come again with the device that claims an address. Left out where nothing is known, so that a box that lost this keeps what central has.
  * - `mesh.json`: the scans of the mesh of its Zigbee devices, which central shows
  * - `burn-in.json`: the signed record of the burn-in at the bench
+ * - `acceptances.json`: the signed records of its installation
  * - `given-names.json`: what people in the home call devices; central shows them as proposals too
  *
  * To be gathered before an upload and sent after it: central then has every reading before the cursors.
@@ -212,7 +214,7 @@ const identities_bytes_max = 1024 * 1024;
 const AdmittedDevices = Type.Array(Admitted, { maxItems: 10_000 });
 
 /** Files that travel as they are. */
-const plainFiles = [meshFile, burnInFile];
+const plainFiles = [meshFile, burnInFile, acceptancesFile];
 const cursorsName = "cursors.json";
 const identitiesName = "identities.json";
 const admittedName = "admitted.json";

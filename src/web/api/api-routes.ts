@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { AcceptancesOf } from "../../domain/acceptance.ts";
 import type { Token } from "../../domain/token.ts";
 import type { SettingOf } from "../../store/derived/home-readings.ts";
 import type { Store } from "../../store/store.ts";
@@ -31,15 +32,18 @@ import { type ApiVersion, newestVersion, versionsOf } from "./versions.ts";
  * and query.
  *
  * @param options.settingOf what the configuration of its gateway says of a home
+ * @param options.acceptancesOf the signed records of the installation of a home
  * @param options.cache_bytes_max of encoded pages kept in memory for those who ask for the same; 0 keeps none
  */
 export function apiApp({
   store,
   cache_bytes_max = defaultCache_bytes_max,
   settingOf,
+  acceptancesOf,
 }: {
   store: Store;
   settingOf?: SettingOf;
+  acceptancesOf?: AcceptancesOf;
   cache_bytes_max?: number;
 }) {
   const pages = new PageCache({ store, cache_bytes_max });
@@ -78,7 +82,8 @@ export function apiApp({
           const { spend, request, params, query, now_ms, token, accepted, changes, headers } = context;
           const answer: AnswerTo = async (token, { query, changes }) => {
             const seen = await stores.of(token, changes);
-            return handle({ store: seen, path: params, query, scope: token.scope, now_ms, settingOf });
+            const { scope } = token;
+            return handle({ store: seen, path: params, query, scope, now_ms, settingOf, acceptancesOf });
           };
           if (query["since"] !== undefined && takesEvents(headers["accept"]))
             return followed(context, { cost, answer });

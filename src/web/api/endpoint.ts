@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
+import type { AcceptancesOf } from "../../domain/acceptance.ts";
 import { unixTime } from "../../domain/records/record-field.ts";
 import type { Scope } from "../../domain/token.ts";
 import type { SettingOf } from "../../store/derived/home-readings.ts";
@@ -47,6 +48,8 @@ export interface EndpointCall<Path extends TObject = TObject, Query extends TObj
   readonly now_ms: number;
   /** Finds what the configuration of its gateway says of a home. */
   readonly settingOf?: SettingOf | undefined;
+  /** Answers the acceptances of a home, newest first; absent: this server has none. */
+  readonly acceptancesOf?: AcceptancesOf | undefined;
   /**
    * Asks a time series for the order that version 0.1 had. `before` then bounds the other end: only records with a
    * stamp above it.

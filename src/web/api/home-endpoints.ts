@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { KeptAcceptance } from "../../domain/acceptance.ts";
 import type { Item } from "../../domain/records/item.ts";
 import type { HomeInventory } from "../../domain/records/programme-records.ts";
 import { recordTable } from "../../domain/records/record-table.ts";
@@ -49,6 +50,24 @@ export const homeEndpoints: readonly Endpoint[] = [
     },
   }),
   homeEvents("wirelesssensor_events"),
+  endpoint({
+    name: "home_acceptances",
+    template: "/homes/{id}/acceptances/",
+    summary: "Signed records of the installation of a home, newest first",
+    area: "Homes",
+    since: "0.9",
+    cost: "heavy",
+    path: Type.Object({ id: idOf("homes") }),
+    query: Type.Object({}),
+    response: Type.Array(KeptAcceptance),
+    refusals: ["record_unknown"],
+    handle: async (call) => {
+      const { path, acceptancesOf } = call;
+      const setting = await requireHome(call);
+      const isOther = setting?.id !== undefined && setting.id !== path.id;
+      return { body: isOther ? [] : ((await acceptancesOf?.(path.id)) ?? []) };
+    },
+  }),
 ];
 
 /** A series of all items of a home: for each stay of an item in it, what the item recorded meanwhile. */

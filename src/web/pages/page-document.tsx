@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { RequestRefusal } from "../server/elysia-app.ts";
+import { showAcceptance } from "./acceptance/acceptance-data.ts";
 import { showAlerts } from "./alerts/alerts-data.ts";
 import { browserComponents } from "./browser-components.ts";
 import { showBurnIn } from "./burn-in/burn-in-data.ts";
@@ -90,6 +91,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   "home-day": showHomeDay,
   mesh: showMesh,
   alerts: showAlerts,
+  acceptance: showAcceptance,
   "burn-in": showBurnIn,
   recorded: showRecorded,
 };
@@ -100,6 +102,7 @@ export const components = {
   homes: async () => (await import("./homes/homes-page.tsx")).HomesPage,
   alerts: async () => (await import("./alerts/alerts-page.tsx")).AlertsPage,
   mesh: async () => (await import("./mesh/mesh-page.tsx")).MeshPage,
+  acceptance: async () => (await import("./acceptance/acceptance-page.tsx")).AcceptancePage,
   "burn-in": async () => (await import("./burn-in/burn-in-page.tsx")).BurnInPage,
   recorded: async () => (await import("./recorded/recorded-page.tsx")).RecordedPage,
   refusal: async () => (await import("./refusal-page.tsx")).RefusalPage,

@@ -178,10 +178,10 @@ async function requireShown({ site, token }: Asked, name: PageName): Promise<voi
   throw new HttpError("home_restricted", { home: site.home ?? "of this gateway" });
 }
 
-/** Changes of the store, and of the set-up visit that pages show too. */
-function changesOf({ store, walk }: Site): number | undefined {
+/** Changes of the store, and of the set-up visit and its trials, which pages show too. */
+function changesOf({ store, walk, acceptance }: Site): number | undefined {
   const changes = store.changes();
-  return changes === undefined ? undefined : changes + (walk?.changes ?? 0);
+  return changes === undefined ? undefined : changes + (walk?.changes ?? 0) + (acceptance?.changes ?? 0);
 }
 
 /** Does what a form asks for; answers where to go on. */
@@ -212,6 +212,8 @@ function setupVisitForms(): Readonly<Record<string, TakeForm>> {
     "/walk/line": async (asked, form) => (await forms()).lineForm(asked, form),
     "/walk/conflict": async (asked, form) => (await forms()).conflictForm(asked, form),
     "/walk/replace": async (asked, form) => (await forms()).replaceForm(asked, form),
+    "/walk/try": async (asked, form) => (await forms()).tryForm(asked, form),
+    "/walk/finish": async (asked, form) => (await forms()).finishForm(asked, form),
   };
 }
 

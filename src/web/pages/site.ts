@@ -1,5 +1,6 @@
 import { RecentlyUsed } from "../../base/recently-used.ts";
 import type { TimeSpan } from "../../base/time.ts";
+import type { AcceptancesOf, VisitFindings } from "../../domain/acceptance.ts";
 import type { SignedBurnIn } from "../../domain/burn-in.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { FleetHome, NeedDuty } from "../../domain/fleet-home.ts";
@@ -42,6 +43,10 @@ export interface Site {
   burnInOf?(home: number | undefined): Promise<KeptBurnIn | undefined>;
   /** At a gateway. */
   readonly walk?: SetupVisit;
+  /** At a gateway: the visit that proves its installation. */
+  readonly acceptance?: AcceptanceVisit;
+  /** Signed records of its installation, newest first; absent: there are none. */
+  readonly acceptancesOf?: AcceptancesOf;
   /** Absent where the people of the home may not pause by a page. */
   readonly household?: Household;
   /** Lines of curtain sensors on which walking speed is measured, as the configuration of a home's gateway names them. */
@@ -74,6 +79,17 @@ export interface SetupVisit {
     answer: "accepted" | "refused",
     by: string,
   ): Promise<void>;
+}
+
+/** Proving an installation, device by device (src/gateway/acceptance/acceptances.ts). */
+export interface AcceptanceVisit {
+  /** Grows with each task, and while a record is made. */
+  readonly changes: number;
+  /** The record that is being made, or was made last; undefined before. */
+  readonly finish: "making" | { readonly number: number } | { readonly why: string } | undefined;
+  ask(of: string): void;
+  found(): Promise<VisitFindings>;
+  begin(tester: string): void;
 }
 
 /** Pauses that the people of a home may ask for themselves (src/gateway/household-pause.ts). */
@@ -222,6 +238,7 @@ export const paths = {
   mesh: { gateway: "/mesh", central: "/homes/:home/mesh", cost: "light", live: false },
   recorded: { gateway: "/recorded", central: "/homes/:home/recorded", cost: "light", live: true },
   alerts: { central: "/alerts", cost: "light", live: false },
+  acceptance: { gateway: "/acceptance", central: "/homes/:home/acceptance", cost: "light", live: false },
   "burn-in": { gateway: "/burn-in", central: "/homes/:home/burn-in", cost: "light", live: false },
 } as const satisfies Record<string, PagePaths>;
 

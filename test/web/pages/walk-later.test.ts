@@ -7,9 +7,9 @@ import type {
   SetupVisitStep,
 } from "../../../src/web/pages/setup-visit/setup-visit-data.ts";
 import { SetupVisitPage } from "../../../src/web/pages/setup-visit/setup-visit-page.tsx";
+import type { ShownTrial, TrialRow } from "../../../src/web/pages/setup-visit/trial-data.ts";
 
 const now_ms = Date.UTC(2026, 10, 20, 12);
-const since_ms = now_ms - 600_000;
 
 const door: SetupVisitDevice = {
   kind: "wirelesssensors",
@@ -29,19 +29,24 @@ const door: SetupVisitDevice = {
   heard_ms: now_ms,
   spoke_ms: now_ms,
 };
-const watch: SetupVisitDevice = {
-  ...door,
-  ...{ kind: "watches", address: "e1:5c:07:2d:9a:31", name: "Watch", later: true },
-  ...{ heard_ms: now_ms - hour_ms, spoke_ms: now_ms - hour_ms },
+const trial = {
+  rows: [row("Kitchen motion", "done"), row("Watch", "later")],
+  faults: [{ what: "The clock of the box is not known to be right.", remedy: "Run lintel clock." }],
+  finish: null,
+  tester: "ann",
 };
+
+function row(title: string, state: TrialRow["state"], note: string | null = null): TrialRow {
+  return { of: title, title, room: "Kitchen", asks: "Walk past it.", state, done_ms: now_ms, note };
+}
 
 /** Text of a step of the walk, without its markup. */
 function walk(step: SetupVisitStep, ...devices: readonly SetupVisitDevice[]): string {
-  return walkWith({ canJoin: true }, step, devices);
+  return walkWith({}, step, devices);
 }
 
 function walkWith(
-  { canJoin }: { canJoin: boolean },
+  { canJoin = true, trial: shown = trial }: { canJoin?: boolean; trial?: ShownTrial },
   step: SetupVisitStep,
   devices: readonly SetupVisitDevice[],
 ): string {
@@ -54,33 +59,38 @@ function walkWith(
     problem: null,
     unnamed: null,
   } as const;
-  const home = {
-    home: 12,
-    zone: "UTC",
-    version: "1",
-    timeKnown: true,
-    conflicts: [],
-    lines: [],
-    troubles: [],
-    upload: null,
-  };
-  const data = { ...home, step, state, devices, naming: devices[0]?.address ?? null, since_ms };
+  const home = { home: 12, zone: "UTC", timeKnown: true, conflicts: [], lines: [], orders: {}, trial: shown };
+  const data = { ...home, step, state, devices, naming: devices[0]?.address ?? null };
   const html = renderToString(h(SetupVisitPage, { ...data, now_ms, locale: "en-GB", trail: [] }));
   return html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 }
 
 test("the walk test waits for nobody who tells later, and says so of them", () => {
-  expect(walk("test", door, watch)).toContain("Every device was heard.");
-  expect(walk("test", door, watch)).toContain("reports later, when Lintel reads it · last heard 11:00");
-  expect(walk("record", door, watch)).toContain("Home 12 is set up: 2 devices, all heard.");
-  expect(walk("record", door, watch)).toContain("reports later, heard 11:00");
+  const text = walk("test");
+  for (const words of ["Everything was tried", "done at 12:00", "tells later, when Lintel reads it"])
+    expect(text).toContain(words);
 });
 
-test("who tells later and was not heard within its time is waited for, as is one that has not spoken", () => {
-  expect(walk("test", door, { ...watch, overdue: true })).toContain("1 of 2 devices heard.");
-  expect(walk("test", { ...door, spoke_ms: since_ms - 1 }, watch)).toContain("0 of 1 device heard.");
-  expect(walk("record", { ...door, spoke_ms: null }, watch)).toContain(
-    "0 of 1 device heard in the walk test.",
+test("a device that was asked says what to do, and one that did not answer what came instead", () => {
+  const rows = [
+    row("Hall motion", "missed", "Bedroom motion answered instead"),
+    row("Bedroom motion", "now"),
+  ];
+  const text = walkWith({ trial: { ...trial, rows } }, "test", []);
+  for (const words of ["Bedroom motion: Walk past it.", "did not answer · Bedroom motion answered instead"])
+    expect(text).toContain(words);
+  expect(walkWith({ trial: { ...trial, rows: [row("Hall motion", "missed")] } }, "test", [])).toContain(
+    "0 of 1 done.",
+  );
+});
+
+test("the last step says what is not right yet, then that the record is made, and its number or why there is none", () => {
+  const finish = (of: ShownTrial["finish"]) => walkWith({ trial: { ...trial, finish: of } }, "finish", []);
+  expect(finish(null)).toContain("1 thing is not right yet. The clock of the box is not known");
+  expect(finish("making")).toContain("The box compares its days with central");
+  expect(finish({ number: 3 })).toContain("Record 3 is signed.");
+  expect(finish({ why: "the name of the tester is missing" })).toContain(
+    "The name of the tester is missing.",
   );
 });
 

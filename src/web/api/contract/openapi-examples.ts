@@ -151,6 +151,26 @@ const values: JsonObject = {
   ...{ speed: 0.86, direction: "rising", sensors: 4, status: "taken", at: stamp, asleep_min: 412.5 },
   ...{ light_min: 290.5, deep_min: 122, rem_min: 0, awake_min: 18, unknown_min: 0, awakenings: 2 },
   ...{ source: "watch", in_bed_min: null, breaks: 1, away_min: 84.3, outings: 2, hour: 9, active_min: 31 },
+  ...{ format: "lintel acceptance 1", tester: "Ann Lee", timezone: "America/Los_Angeles" },
+  ...{ started: stamp - 1_800, finished: stamp, release: "1.0.0", clockknown: true, clockdoubt: null },
+  ...{ paused: false, passed: true, task: "motion", asked: stamp - 600, done: stamp - 594, later: false },
+  ...{ instead: [], heard: stamp - 594, overdue: false, signal: 180, batterylow: false, poor: false },
+  ...{
+    replaces: null,
+    through: "the stick",
+    metres: null,
+    elsewhere: false,
+    order: ["hall-1", "hall-2", "hall-3"],
+  },
+  ...{ fault: null, fired: ["hall-1", "hall-2", "hall-3"], took: 1.8, sent: 42, differingdays: 0 },
+  ...{
+    url: "https://central.example",
+    failure: null,
+    what: "The battery of front-door is nearly empty (6 %).",
+  },
+  ...{ remedy: "Put a fresh one in.", key: `qF0m${"A".repeat(39)}=`, signature: `${"A".repeat(86)}==` },
+  ...{ acceptance: `${"A".repeat(86)}==`, until: stamp + 54_000, covered: 1, lateframes: 0 },
+  ...{ clockoffset: 3, commit: 25, good: true },
   ...{ weight_kg: 67.82, weighings: 1, strangers: 0, distance_m: 3104.5, worn_min: 1360 },
 };
 
@@ -178,6 +198,9 @@ const ofRecord: Readonly<Record<string, JsonObject>> = {
     said: stamp - 86_000,
   },
   Place: { role: null, line: null, order: null, metres: null },
+  Acceptance: { number: 1 },
+  "Accepted walk": { direction: "there" },
+  "First night": { format: "lintel first night 1", number: 1, since: stamp },
   "Derived measure": {
     name: "room_visits",
     title: "Stays in rooms",

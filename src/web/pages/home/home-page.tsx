@@ -92,6 +92,9 @@ function Groups({ data, times }: { data: HomePageData; times: Times }) {
         <a href={path === "/" ? "/mesh" : `${path}/mesh`}>How devices hear each other</a>
       </p>
       <p>
+        <a href={path === "/" ? "/acceptance" : `${path}/acceptance`}>The record of the installation</a>
+      </p>
+      <p>
         <a href={path === "/" ? "/burn-in" : `${path}/burn-in`}>The hardware at the bench</a>
       </p>
       <p>

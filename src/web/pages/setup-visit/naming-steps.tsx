@@ -123,7 +123,7 @@ export const usualRooms = [
 
 /** Distances of curtain sensors along their line, from which walking speed is reckoned. */
 export function Line(data: SetupVisitProps) {
-  const { devices, lines, state, locale } = data;
+  const { devices, lines, orders, state, locale } = data;
   const sensors = devices.filter(isInLine);
   const fault = sensors.some(({ address }) => address === state.unnamed?.address) ? state.unnamed : null;
   const placed = sensors.filter(({ room }) => room !== null);
@@ -145,6 +145,9 @@ export function Line(data: SetupVisitProps) {
             <a href={`/walk?step=name&device=${encodeURIComponent(device.address)}`}>enter it</a>.
           </p>
         ))}
+      {[...rooms.keys()].map((room) => (
+        <OrderWalk key={room} room={room} seen={orders[room]} of={rooms.get(room) ?? []} />
+      ))}
       {placed.length === 0 ? null : (
         <form method="post" action="/walk/line">
           {[...rooms].map(([room, of]) => (
@@ -152,7 +155,7 @@ export function Line(data: SetupVisitProps) {
               <legend>
                 <bdi>{room}</bdi>, metres from the end
               </legend>
-              {of.map((device) => (
+              {inOrder(of, orders[room]).map((device) => (
                 <Distance key={device.address} device={device} />
               ))}
               {lines
@@ -172,6 +175,36 @@ export function Line(data: SetupVisitProps) {
       <ToTest data={data} measured={true} />
     </>
   );
+}
+
+/** One walk along the sensors of a room tells them apart: they stand in the order in which they saw the technician. */
+function OrderWalk(of: {
+  readonly room: string;
+  readonly seen: readonly string[] | undefined;
+  readonly of: readonly SetupVisitDevice[];
+}) {
+  const { room, seen = [] } = of;
+  const left = of.of.filter(({ address }) => !seen.includes(address));
+  return (
+    <form method="post" action="/walk/try" class="walk-order">
+      <input type="hidden" name="of" value={`order ${room}`} />
+      <button type="submit">{`Walk along ${room}`}</button>
+      <p aria-live="polite">
+        {of.seen === undefined
+          ? "Which sensor is which? Tap, then walk along the row once, from the end that you measure from."
+          : left.length > 0
+            ? `${seen.length} of ${of.of.length} saw you. Walk on.`
+            : "They stand below in the order in which they saw you."}
+      </p>
+    </form>
+  );
+}
+
+/** Sensors as they saw the technician, and the others behind them. */
+function inOrder(devices: readonly SetupVisitDevice[], seen: readonly string[] = []): SetupVisitDevice[] {
+  const placeOf = ({ address }: SetupVisitDevice) =>
+    seen.includes(address) ? seen.indexOf(address) : seen.length;
+  return devices.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 function Distance({ device }: { device: SetupVisitDevice }) {

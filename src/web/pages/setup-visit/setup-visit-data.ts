@@ -7,14 +7,14 @@ import { cadenceOf } from "../../../store/series/coverage-intervals.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isInUse, type ShownConflict, shownConflicts, titleOf } from "../shown-devices.ts";
-import type { Asked, SetupVisit, Show, Trouble } from "../site.ts";
+import type { Asked, SetupVisit, Show } from "../site.ts";
+import { type ShownTrial, shownTrial } from "./trial-data.ts";
 
 /** One step of the set-up visit. Times are unix milliseconds. */
 export interface SetupVisitData {
   readonly step: SetupVisitStep;
   readonly home: number | null;
   readonly zone: string;
-  readonly version: string;
   readonly state: SetupVisitState;
   readonly conflicts: readonly ShownConflict[];
   readonly timeKnown: boolean;
@@ -23,10 +23,10 @@ export interface SetupVisitData {
   readonly naming: string | null;
   /** Lines of curtain sensors, by the room that they are in, as far as they were measured. */
   readonly lines: readonly MeasuredLine[];
-  /** When the walk test began. */
-  readonly since_ms: number;
-  readonly troubles: readonly Trouble[];
-  readonly upload: { readonly url: string; readonly uploaded_ms: number | null } | null;
+  /** The trial of each device, and the record of all; null where the step needs none. */
+  readonly trial: ShownTrial | null;
+  /** For each room whose line was walked along: addresses of its curtain sensors as they saw the technician. */
+  readonly orders: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface MeasuredLine {
@@ -64,7 +64,7 @@ export interface SetupVisitDevice {
   readonly spoke_ms: number | null;
 }
 
-export const steps = ["find", "name", "line", "test", "record"] as const;
+export const steps = ["find", "name", "line", "test", "finish"] as const;
 export type SetupVisitStep = (typeof steps)[number];
 
 export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
@@ -80,8 +80,8 @@ export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
     return deviceOf(overview, { names, line: line?.name ?? null, overviews });
   });
   const step = steps.find((one) => one === query.get("step")) ?? "find";
-  const keeping = await site.keepingOf?.(site.home);
-  const since = Number(query.get("since"));
+  const addresses = new Map(shown.map(({ record }) => [record.itemname, record.macaddress ?? ""]));
+  const found = ["line", "test", "finish"].includes(step) ? await site.acceptance?.found() : undefined;
   const asking = query.get("device");
   const unnamed = devices.find(({ named }) => !named);
   const naming = devices.find(({ address }) => address === asking) ?? unnamed;
@@ -92,7 +92,6 @@ export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
       step,
       home: site.home ?? null,
       zone: await site.zoneOf(site.home),
-      version: site.version,
       // A form that failed leads here with that word. Without it, its error would greet whoever comes next.
       state: query.has(failed) ? walk.state : { ...walk.state, unnamed: null },
       conflicts: shownConflicts(walk.conflicts, { overviews: shown, names, isWhole: true }),
@@ -109,9 +108,13 @@ export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
         const words = fault === undefined ? null : `${fault.what}: ${fault.remedy}`;
         return { room: line.name, metres, sensors: line.sensors.length, fault: words };
       }),
-      since_ms: Number.isSafeInteger(since) && since > 0 ? since : 0,
-      troubles: (await site.troublesOf?.(site.home)) ?? [],
-      upload: keeping?.upload ? { url: keeping.upload.url, uploaded_ms: keeping.uploaded_ms ?? null } : null,
+      trial: found === undefined ? null : shownTrial(found, { asked, devices }),
+      orders: Object.fromEntries(
+        Object.entries(found?.orders ?? {}).map(([room, names]) => [
+          room,
+          names.map((name) => addresses.get(name) ?? name),
+        ]),
+      ),
       now_ms,
       locale,
       trail: [{ href: "/", text: "Home" }],

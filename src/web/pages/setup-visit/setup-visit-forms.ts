@@ -1,5 +1,6 @@
 import type { Kind } from "../../../domain/kinds.ts";
-import { type Asked, askerName } from "../site.ts";
+import { HttpError } from "../../server/http-errors.ts";
+import { type AcceptanceVisit, type Asked, askerName } from "../site.ts";
 import { failed, walkOf } from "./setup-visit-data.ts";
 import { nameInRoom } from "./setup-visit-words.ts";
 
@@ -37,6 +38,26 @@ export async function replaceForm(asked: Asked, form: URLSearchParams): Promise<
   const device = form.get("device") ?? "";
   const isDone = await walkOf(asked).replace(form.get("old") ?? "", device);
   return isDone ? "/walk?step=name" : naming(device);
+}
+
+/** The technician tries a device, or walks along a line, from now on; answers where to go on. */
+export async function tryForm(asked: Asked, form: URLSearchParams): Promise<string> {
+  const of = form.get("of") ?? "";
+  visitOf(asked).ask(of);
+  return of.startsWith("order ") ? "/walk?step=line" : "/walk?step=test";
+}
+
+/** Begins to make the record of the visit; answers where to go on. */
+export async function finishForm(asked: Asked, form: URLSearchParams): Promise<string> {
+  visitOf(asked).begin(form.get("tester") ?? "");
+  return "/walk?step=finish";
+}
+
+/** @throws HttpError as `walkOf` does */
+function visitOf(asked: Asked): AcceptanceVisit {
+  walkOf(asked);
+  if (asked.site.acceptance === undefined) throw new HttpError("path_unknown", {});
+  return asked.site.acceptance;
 }
 
 /** Back to the form of a device, with the reason why it failed. */

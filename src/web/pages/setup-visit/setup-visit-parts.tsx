@@ -7,24 +7,6 @@ import { kindText, sentence } from "./setup-visit-words.ts";
 
 export type SetupVisitProps = SetupVisitData & FrameData;
 
-/** Devices that the walk test has heard, and those that it still waits for. */
-export function visitTestOf({ step, devices, since_ms }: SetupVisitProps): {
-  spoken: SetupVisitDevice[];
-  awaited: SetupVisitDevice[];
-} {
-  // Without a walk test, the record counts no device as heard.
-  const isTested = step === "test" || since_ms > 0;
-  const has = ({ spoke_ms }: SetupVisitDevice) => isTested && spoke_ms !== null && spoke_ms >= since_ms;
-  return {
-    spoken: devices.filter(has),
-    awaited: devices.filter((device) => !has(device) && !(device.later && isHeard(device))),
-  };
-}
-
-function isHeard({ heard_ms, overdue }: SetupVisitDevice): boolean {
-  return heard_ms !== null && !overdue;
-}
-
 /** The present step. A home without curtain sensors has no line to measure. */
 export function Where({ data, children }: { data: SetupVisitProps; children: ComponentChildren }) {
   const steps = stepsOf(data);
@@ -37,7 +19,7 @@ export function Where({ data, children }: { data: SetupVisitProps; children: Com
 
 function stepsOf({ devices, step }: SetupVisitProps): SetupVisitStep[] {
   const hasLine = step === "line" || devices.some(isInLine);
-  return hasLine ? ["find", "name", "line", "test", "record"] : ["find", "name", "test", "record"];
+  return hasLine ? ["find", "name", "line", "test", "finish"] : ["find", "name", "test", "finish"];
 }
 
 /** A curtain sensor whose position comes from this page, and not from the configuration. */
@@ -62,7 +44,7 @@ export function ToTest({ data, measured = false }: { data: SetupVisitProps; meas
     return <Next href="/walk?step=line">Measure the line</Next>;
   return (
     <>
-      <Next href={`/walk?step=test&since=${data.now_ms}`}>Walk and test</Next>
+      <Next href="/walk?step=test">Walk and test</Next>
       {measured || sensors.length === 0 ? null : (
         <p>
           <a class="walk-link" href="/walk?step=line">

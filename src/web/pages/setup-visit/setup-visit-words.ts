@@ -31,12 +31,6 @@ export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
 }
 
-/** Devices sorted by room. */
-export function byRoom(devices: readonly SetupVisitDevice[]): SetupVisitDevice[] {
-  const of = ({ room, name }: SetupVisitDevice) => [room ?? "\uffff", name].join("\n");
-  return devices.toSorted((one, other) => of(one).localeCompare(of(other)));
-}
-
 /** How long devices can still join, and who allowed it if not this page; without a known time only the remaining length. */
 export function openedText(
   { by, until_ms }: OpenJoining,

@@ -1,0 +1,193 @@
+import { join } from "node:path";
+import { type Clock, clockQuality } from "../../base/clock.ts";
+import { readPlainFile, writeDurably } from "../../base/disk/safe-files.ts";
+import { messageOf, OperatorError } from "../../base/errors.ts";
+import { signedJson } from "../../base/signed-json.ts";
+import { plainLine } from "../../base/text.ts";
+import {
+  type Acceptance,
+  type AcceptanceFault,
+  type AcceptanceFindings,
+  type AcceptanceUpload,
+  acceptances_max,
+  type KeptAcceptance,
+  type VisitFindings,
+} from "../../domain/acceptance.ts";
+import { acceptanceFaults } from "../../domain/acceptance-faults.ts";
+import { acceptancesBytes, acceptancesFile, acceptancesInFile } from "../../domain/acceptance-file.ts";
+import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
+import { isPaused } from "../../store/pause-requests.ts";
+import type { Store } from "../../store/store.ts";
+import { boxKey } from "../box-key.ts";
+import { scansIn } from "../mesh-scans.ts";
+import { visitFindings } from "./findings.ts";
+import { keepVisit, noteAsk, visitIn } from "./visit-file.ts";
+
+export interface AcceptanceParts {
+  readonly directory: string;
+  readonly store: Pick<Store, "itemOverviews" | "item" | "oldestFirst" | "givenNames" | "pauses">;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly home: number | undefined;
+  readonly timezone: string;
+  /** Lines of curtain sensors in the configuration. */
+  readonly walking: readonly WalkingLine[];
+  /** Faults of the box that somebody has to mend. */
+  readonly troubles: () => Promise<readonly AcceptanceFault[]>;
+  /** Uploads, and compares every day with central; absent: everything stays in this box. */
+  readonly central?: {
+    readonly url: string;
+    verify(stop: AbortSignal): Promise<{ readonly sent: number; readonly differing_days: number }>;
+  };
+}
+
+/** A visit that proves an installation, and the signed records of all visits: `acceptances.json` in the data directory. */
+export class Acceptances {
+  readonly #parts: AcceptanceParts;
+  readonly #stop = new AbortController();
+  #changes = 0;
+  #finishing: Promise<KeptAcceptance> | undefined;
+  #finished: { readonly number: number } | { readonly why: string } | undefined;
+
+  constructor(parts: AcceptanceParts) {
+    this.#parts = parts;
+  }
+
+  /** Grows with each task, and while a record is made. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** The record that is being made, or was made last by this process; undefined before the first. */
+  get finish(): "making" | { readonly number: number } | { readonly why: string } | undefined {
+    return this.#finishing === undefined ? this.#finished : "making";
+  }
+
+  /** The technician does this from now on: tries the device of an address, or walks along a line. */
+  ask(of: string): void {
+    const { directory, clock } = this.#parts;
+    noteAsk(directory, { of: of.slice(0, 200), at_ms: clock.now().unix_ms });
+    this.#finished = undefined;
+    this.#changes += 1;
+  }
+
+  /** The findings of the visit so far, and the last task. */
+  async found(): Promise<VisitFindings> {
+    const { visit, orders, findings } = await this.#look();
+    const { devices, lines } = findings;
+    return { devices, lines, orders, faults: acceptanceFaults(findings), now: visit.asks.at(-1)?.of ?? null };
+  }
+
+  /** Begins to make the record; `finish` says how it goes. A second call while one is made begins nothing. */
+  begin(tester: string): void {
+    if (this.#finishing !== undefined) return;
+    this.complete(tester).then(
+      ({ signed }) => this.#end({ number: signed.number }),
+      (thrown) => this.#end({ why: messageOf(thrown) }),
+    );
+  }
+
+  /** Freezes all that was found into a signed record, whether it passes or not. @throws OperatorError */
+  complete(tester: string): Promise<KeptAcceptance> {
+    this.#finishing ??= this.#complete(tester).finally(() => {
+      this.#finishing = undefined;
+      this.#changes += 1;
+    });
+    this.#changes += 1;
+    return this.#finishing;
+  }
+
+  stop(): void {
+    this.#stop.abort(new OperatorError("the gateway stopped", "finish the visit again"));
+  }
+
+  #end(finished: { readonly number: number } | { readonly why: string }): void {
+    this.#finished = finished;
+    this.#changes += 1;
+  }
+
+  async #complete(written: string): Promise<KeptAcceptance> {
+    const { directory, troubles } = this.#parts;
+    const tester = plainLine(written).trim().slice(0, tester_length_max);
+    if (tester === "")
+      throw new OperatorError("the name of the tester is missing", "write who tried the home");
+    const upload = await this.#uploaded();
+    const findings = { ...(await this.#look()).findings, upload };
+    const faults = [...(await troubles()), ...acceptanceFaults(findings)].slice(0, faults_max);
+    const kept = acceptancesIn(directory);
+    if (kept.length >= acceptances_max)
+      throw new OperatorError(
+        `this box has ${kept.length} records, and keeps no more`,
+        "go on with another box, or with a data directory of its own",
+      );
+    const record: Acceptance = {
+      ...{
+        format: "lintel acceptance 1",
+        number: 1 + Math.max(0, ...kept.map(({ signed }) => signed.number)),
+      },
+      ...{ tester, ...findings, passed: faults.length === 0, faults },
+    };
+    const signed = { ...signedJson(record, boxKey(directory)), nights: [] };
+    keepAcceptances(directory, [signed, ...kept]);
+    if (record.passed) keepVisit(directory, { asks: [] });
+    // Central gets the record at once; where it is away, the next upload of the night brings it.
+    if (upload.url !== null && upload.failure === null) await this.#uploaded();
+    return signed;
+  }
+
+  async #look() {
+    const { directory, store, clock, version, home, timezone, walking } = this.#parts;
+    const { unix_ms: now_ms, quality } = clock.now();
+    const visit = visitIn(directory, now_ms);
+    const scans = scansIn(directory);
+    const { devices, lines, orders } = await visitFindings({ store, visit, walking, scans, home, now_ms });
+    const findings: AcceptanceFindings = {
+      homeid: home ?? null,
+      timezone,
+      started: Math.floor((visit.asks[0]?.at_ms ?? now_ms) / 1000),
+      finished: Math.floor(now_ms / 1000),
+      release: version,
+      devices: [...devices],
+      lines: [...lines],
+      clockknown: quality === clockQuality.synchronised,
+      clockdoubt: clock.doubt?.()?.what ?? null,
+      paused: isPaused(await store.pauses(), clock),
+      upload: { url: null, sent: null, differingdays: null, failure: null },
+    };
+    return { visit, orders, findings };
+  }
+
+  async #uploaded(): Promise<AcceptanceUpload> {
+    const { central } = this.#parts;
+    const nothing = { url: central?.url ?? null, sent: null, differingdays: null, failure: null };
+    if (central === undefined) return nothing;
+    const stop = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(upload_ms_max)]);
+    try {
+      const { sent, differing_days } = await central.verify(stop);
+      return { ...nothing, sent, differingdays: differing_days };
+    } catch (thrown) {
+      this.#stop.signal.throwIfAborted();
+      const why = stop.aborted
+        ? `it did not answer within ${upload_ms_max / 1000} s`
+        : messageOf(thrown, 300);
+      return { ...nothing, failure: why };
+    }
+  }
+}
+
+/** The records of a data directory, newest first. */
+export function acceptancesIn(directory: string): readonly KeptAcceptance[] {
+  const text = readPlainFile(join(directory, acceptancesFile), file_bytes_max);
+  return acceptancesInFile(text === undefined ? undefined : new TextEncoder().encode(text));
+}
+
+export function keepAcceptances(directory: string, acceptances: readonly KeptAcceptance[]): void {
+  writeDurably(join(directory, acceptancesFile), new TextDecoder().decode(acceptancesBytes(acceptances)));
+}
+
+const tester_length_max = 100;
+const faults_max = 1_000;
+/** A technician waits for it. */
+const upload_ms_max = 60_000;
+/** Central keeps no larger file. */
+const file_bytes_max = 2 * 1024 * 1024;
