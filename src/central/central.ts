@@ -8,6 +8,7 @@ import { memoryMeter } from "../base/machine-health.ts";
 import { machineTimezone } from "../base/timezone.ts";
 import { version } from "../base/version.ts";
 import type { GatewayList, ListedGateway } from "../config/gateway-list.ts";
+import type { RetentionSettings } from "../config/retention-settings.ts";
 import { certificateIn, type TlsFiles, tokenIn } from "../config/server-access.ts";
 import type { AcceptancesOf } from "../domain/acceptance.ts";
 import { acceptancesFile, acceptancesInFile } from "../domain/acceptance-file.ts";
@@ -35,6 +36,7 @@ import { gatewayClient, Pull } from "./pull/pull.ts";
 import { Pulling } from "./pull/pull-turns.ts";
 import type { AdmissionBounds } from "./receiver/admission-queue.ts";
 import { type Receiver, receiverOf } from "./receiver/receiver.ts";
+import { RetentionKeeper } from "./retention.ts";
 
 /** A central server at work. */
 export interface RunningCentral {
@@ -72,6 +74,8 @@ export async function startCentral(options: {
   gateways?: GatewayList;
   /** Tells people what homes need; absent: nobody is told. */
   notices?: AlertNotices;
+  /** How long data are kept, and the clock that says so; absent: until somebody erases them. */
+  retention?: { readonly settings: RetentionSettings; readonly clock: Clock } | undefined;
   /** The time since the last backup; absent where the store is no file of its own. */
   backupAge_ms?: () => number;
   /** How many gateways are taken in at once, and wait. */
@@ -99,7 +103,7 @@ export async function startCentral(options: {
     });
     const pulling = await pullingOf(options, receiver);
     const fleet = new FleetReader({ store, clock });
-    const site = siteOf(store, fleet, options.notices);
+    const site = siteOf(store, fleet, { alerts: options.notices, retention: options.retention?.settings });
     const files = await tls?.();
     const ages = () => agesOf(options, files);
     const server: HttpServer = await startServer({
@@ -133,6 +137,9 @@ export async function startCentral(options: {
     alerts.start();
     notices?.start();
     pulling.start();
+    const keeper =
+      options.retention && new RetentionKeeper({ store, log: log.named("retention"), ...options.retention });
+    keeper?.start();
     return {
       url: apiUrl(server),
       origin: server.origin,
@@ -142,6 +149,7 @@ export async function startCentral(options: {
       // Nothing to note is still an errand for the store: its answer, also a refusal, shows that it turns.
       alive: () => store.noteTokenUse(new Map()).catch((thrown) => log.debug(messageOf(thrown))),
       stop: async () => {
+        await keeper?.stop();
         await pulling.stop();
         await alerts.stop();
         await notices?.stop();
@@ -168,7 +176,11 @@ function agesOf(
 }
 
 /** The data of the pages of all homes. */
-function siteOf(store: CentralStore, fleet: FleetReader, alerts: AlertNotices | undefined): Site {
+function siteOf(
+  store: CentralStore,
+  fleet: FleetReader,
+  { alerts, retention }: { alerts?: AlertNotices | undefined; retention?: RetentionSettings | undefined },
+): Site {
   return {
     role: "central",
     store,
@@ -180,7 +192,7 @@ function siteOf(store: CentralStore, fleet: FleetReader, alerts: AlertNotices | 
       home === undefined ? machineTimezone() : zoneOf(store, home, await settingIn(store)(home)),
     walkingOf: async (home) => (home === undefined ? [] : (await settingIn(store)(home)).walking),
     fleet: fleetFor(store, fleet),
-    keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
+    keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms, retention }),
     remoteOf: async (home) => {
       const asked = home === undefined ? [] : await store.remoteAsked({ home });
       if (asked.length === 0) return undefined;

@@ -8,6 +8,7 @@ import { noticeSender } from "../central/alerts/notice.ts";
 import { startCentral } from "../central/central.ts";
 import { type AlertSettings, readAlertSettings } from "../config/alert-settings.ts";
 import { readGatewayList } from "../config/gateway-list.ts";
+import { readRetentionSettings } from "../config/retention-settings.ts";
 import { plainHttpWarning } from "../config/server-access.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
@@ -64,6 +65,7 @@ export function define(command: Command, context: CommandContext): void {
   addTlsOptions(command)
     .option("--gateways <file>", "also read the gateways that this file lists, as docs/central.md says")
     .option("--alerts <file>", "tell people what homes need, by mail and webhooks, as docs/alerts.md says")
+    .option("--retention <file>", "restrict or erase what was kept long enough, as docs/consent.md says")
     .option(
       "--quota <name=n>",
       `what one home may have here, or send a day, instead of ${quotaList}; may be repeated`,
@@ -83,6 +85,7 @@ interface CentralCommandOptions extends CentralTlsOptions {
   readonly database?: string;
   readonly gateways?: string;
   readonly alerts?: string;
+  readonly retention?: string;
   readonly quota: Partial<Quotas>;
   readonly realm: string;
   readonly metrics?: boolean;
@@ -96,6 +99,7 @@ async function central(options: CentralCommandOptions, context: CommandContext):
   const tls = tlsSettingFor(options);
   const gateways = options.gateways === undefined ? undefined : readGatewayList(options.gateways);
   const alerts = options.alerts === undefined ? undefined : readAlertSettings(options.alerts);
+  const retention = options.retention === undefined ? undefined : readRetentionSettings(options.retention);
   const listen = { hostname: options.listen, port: options.port };
   const log = serverLog(context, "info");
   const guarded = directory === undefined ? undefined : new GuardedClock({ clock, directory });
@@ -124,6 +128,7 @@ async function central(options: CentralCommandOptions, context: CommandContext):
           : { backupAge_ms: () => clock.now().unix_ms - backedUp_ms(directory) }),
         gateways,
         notices: alerts && noticesBy(alerts, { clock, log: log.named("notices") }),
+        retention: retention && { settings: retention, clock: guarded ?? clock },
         quotas: options.quota,
         clock,
         log,

@@ -75,6 +75,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     "keep the data of a home or participant, and show them to nobody",
     () => import("./restrict.ts"),
   ),
+  retention: command(
+    "show whose data central will restrict or erase by itself, and when",
+    () => import("./retention.ts"),
+  ),
   erase: command("erase the data of a home or of a participant for ever", () => import("./erase.ts")),
   restore: command(
     "restore a lost box to a spare one, from a backup or from central",

@@ -50,6 +50,8 @@ export interface FleetHome {
   readonly recording_ends_ms: number | null;
   /** Its data are kept and shown to nobody: then nothing is told here of its items and devices. */
   readonly restricted: boolean;
+  /** When its data, or those of somebody who lived there, are restricted or erased by themselves; null where that is not near. */
+  readonly retention: { readonly due_ms: number; readonly act: "restrict" | "erase" } | null;
   readonly items: number;
   readonly silent: readonly {
     readonly typename: string;
@@ -168,6 +170,7 @@ export const fleetNeeds = {
   clock_doubted: { alerttypeid: 90_020, ...rule("Time uncertain", "digest", "field") },
   minutes_missing: { alerttypeid: 90_021, ...rule("Minutes of a day missing", "normal", "field") },
   recording_ends: { alerttypeid: 90_022, ...rule("Recording ends", "digest", "data", { over_h: 1 }) },
+  retention_due: { alerttypeid: 90_026, ...rule("Kept long enough", "normal", "data", { over_h: 1 }) },
   item_silent: { alerttypeid: 90_006, ...rule("Item silent", "normal", "field", { after_h: 12 }) },
   identity_conflict: {
     alerttypeid: 90_014,

@@ -24,6 +24,7 @@ import {
   visibleWith,
 } from "./inventory/records.ts";
 import { journal, unrestricted, withoutRestricted } from "./inventory/restricting.ts";
+import { enrollmentEnds, retentionNotices } from "./inventory/retaining.ts";
 import { oneAtATime } from "./inventory/staged-import.ts";
 import { BlockLists } from "./series/block-lists.ts";
 import { coverage } from "./series/coverage-reads.ts";
@@ -88,6 +89,9 @@ export function storeOn(parts: StoreParts): Store {
     restrict: (request) => writer.write("restrict", request),
     liftRestriction: (request) => writer.write("liftRestriction", request),
     journal: read(journal),
+    enrollmentEnds: snapshot(enrollmentEnds),
+    retentionNotices: read(retentionNotices),
+    setRetentionNotices: (notices) => writer.write("setRetentionNotices", notices),
     noteInJournal: (entry) => writer.write("noteInJournal", entry),
     overview: snapshot(function* () {
       return { epoch, ...(yield* database.facts()), items: yield* itemOverviews(homes) };

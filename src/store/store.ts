@@ -12,6 +12,7 @@ import type { RecordStore } from "./inventory/record-store.ts";
 import type { NoteStore } from "./note.ts";
 import type { Pauses } from "./pause.ts";
 import type { Restrictions } from "./restriction.ts";
+import type { Retention } from "./retention.ts";
 
 export { type Scope, scopes, type Token } from "../domain/token.ts";
 
@@ -24,7 +25,7 @@ export { type Scope, scopes, type Token } from "../domain/token.ts";
  *
  * Every read but `thinned` is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
  */
-export interface Store extends RecordStore, Erasures, Pauses, Restrictions, NoteStore, GivenNames {
+export interface Store extends RecordStore, Erasures, Pauses, Restrictions, Retention, NoteStore, GivenNames {
   /** Item types of the inventory, every known kind in order of typeid, also those without items; `homes`: counts only what lives or has lived in them. */
   itemTypes(homes?: readonly number[]): Promise<ItemType[]>;
 

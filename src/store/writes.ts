@@ -15,6 +15,7 @@ import { changeNotes } from "./inventory/noting.ts";
 import { takePauses } from "./inventory/pausing.ts";
 import { replaceAlerts } from "./inventory/records.ts";
 import { liftRestriction, noteInJournal, restrict } from "./inventory/restricting.ts";
+import { setRetentionNotices } from "./inventory/retaining.ts";
 import type { PauseRequest, Withdrawal } from "./pause.ts";
 import type { RestrictionRequest } from "./restriction.ts";
 import type { ErasureRequest } from "./store.ts";
@@ -39,6 +40,7 @@ export function writesOf(homes: Homes, here?: () => Work<Homes>) {
     replaceAlerts,
     changeNotes,
     noteInJournal,
+    setRetentionNotices,
     *erase(request: ErasureRequest) {
       return yield* erase(here === undefined ? homes : yield* here(), request);
     },

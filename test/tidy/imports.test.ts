@@ -13,7 +13,7 @@ const entry = /^src\/main\.ts$/;
 const proof = /^(test|testbed|scripts)\/|\/test\//;
 /** The faces of the store; which file of a database stands behind one is its own business. */
 const store =
-  /^src\/store\/(store|visible-store|erasure|pause|pause-requests|restriction|note|note-requests|batch|exchange|derived\/(derived-rows|home-readings|places-in-home)|series\/(series-columns|coverage-intervals)|inventory\/(given-names|item-names|record-store|walking-lines)|gateway\/(gateway|upload)-store|central\/central-store)\.ts$/;
+  /^src\/store\/(store|visible-store|erasure|pause|pause-requests|restriction|retention|note|note-requests|batch|exchange|derived\/(derived-rows|home-readings|places-in-home)|series\/(series-columns|coverage-intervals)|inventory\/(given-names|item-names|record-store|walking-lines)|gateway\/(gateway|upload)-store|central\/central-store)\.ts$/;
 
 const and = (...all: readonly RegExp[]) => new RegExp(all.map(({ source }) => source).join("|"));
 

@@ -7,6 +7,7 @@ import type { StoredRecord } from "../../domain/records/record-table.ts";
 import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/central/central-store.ts";
 import type { Erasure } from "../../store/erasure.ts";
 import { isRestricted, type Pause } from "../../store/pause.ts";
+import type { RetentionNotice } from "../../store/retention.ts";
 import type { ItemState, Token } from "../../store/store.ts";
 import type { GatewayReport } from "../../transfer/protocol.ts";
 import { needsOf } from "./needs-of-home.ts";
@@ -18,19 +19,28 @@ import { needsOf } from "./needs-of-home.ts";
 export async function fleetOf(
   store: Pick<
     CentralStore,
-    "gateways" | "itemHealth" | "unplaced" | "erasures" | "pauses" | "recordsWith" | "tokens"
+    | "gateways"
+    | "itemHealth"
+    | "unplaced"
+    | "erasures"
+    | "pauses"
+    | "recordsWith"
+    | "tokens"
+    | "retentionNotices"
   >,
   now_ms: number,
   of?: readonly number[],
 ): Promise<FleetHome[]> {
-  const [tokens, gateways, health, strays, pauses] = await Promise.all([
+  const [tokens, gateways, health, strays, pauses, notices] = await Promise.all([
     store.tokens(),
     store.gateways(of),
     store.itemHealth(of),
     of === undefined ? store.unplaced() : [],
     store.pauses(),
+    store.retentionNotices(),
   ]);
   const ends = endsOf(pauses, now_ms);
+  const kept = retentionsOf(notices);
   const restricted = Map.groupBy(
     pauses.filter((pause) => isRestricted([pause])),
     ({ home }) => home,
@@ -39,31 +49,46 @@ export async function fleetOf(
   const byHome = Map.groupBy(health.doubtful, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);
   const heard = gateways.map((gateway) => {
-    if (restricted.has(gateway.home)) return restrictedHome(gateway, ends.get(gateway.home) ?? null, now_ms);
+    const dates = {
+      ends_ms: ends.get(gateway.home) ?? null,
+      retention: kept.get(gateway.home) ?? null,
+    };
+    if (restricted.has(gateway.home)) return restrictedHome(gateway, dates, now_ms);
     const told = {
+      ...dates,
       items: health.items.get(gateway.home) ?? 0,
       doubtful: byHome.get(gateway.home) ?? [],
       strays: straysByHome.get(gateway.home) ?? [],
       erased,
       restricted: false,
-      ends_ms: ends.get(gateway.home) ?? null,
     };
     return fleetHome(gateway, told, now_ms);
   });
   const unheard = waitedFor(tokens, now_ms, of);
   for (const { homeid } of heard) unheard.delete(homeid);
-  const nothing = { ...noItems, ends_ms: null };
+  const nothing = { ...noItems, ends_ms: null, retention: null };
   const missing = [...unheard].map(([home, expected_since_ms]) =>
     fleetHome({ home, held_seq: 0, report: {}, rivals: [], expected_since_ms }, nothing, now_ms),
   );
   return [...heard, ...missing].sort((one, other) => one.homeid - other.homeid);
 }
 
+/** Restrictions and erasures to come of the data of homes, and of people who lived there: of several the first. */
+function retentionsOf(notices: readonly RetentionNotice[]): ReadonlyMap<number, FleetHome["retention"]> {
+  const last = notices.toSorted((one, other) => other.due_ms - one.due_ms);
+  return new Map(last.map(({ home, due_ms, act }) => [home, { due_ms, act }]));
+}
+
 /** A home that is restricted: that it is there, and when its box was last heard. */
-function restrictedHome(gateway: GatewayRecord, ends_ms: number | null, now_ms: number): FleetHome {
+function restrictedHome(
+  gateway: GatewayRecord,
+  dates: Pick<Heard, "ends_ms" | "retention">,
+  now_ms: number,
+): FleetHome {
   const { version, now_ms: theirs_ms, timezone } = gateway.report as Partial<GatewayReport>;
   const bare = { ...gateway, report: { version, timezone, now_ms: theirs_ms } };
-  return { ...fleetHome(bare, { ...noItems, restricted: true, ends_ms }, now_ms), needs: [] };
+  const shown = fleetHome(bare, { ...noItems, ...dates, restricted: true }, now_ms);
+  return { ...shown, needs: shown.needs.filter(({ type }) => type === "retention_due") };
 }
 
 /** The time from which on nothing is recorded any more of homes whose consent or enrollments end: of several the first. */
@@ -102,11 +127,12 @@ interface Heard {
   readonly erased: Erased;
   readonly restricted: boolean;
   readonly ends_ms: number | null;
+  readonly retention: FleetHome["retention"];
 }
 
 function fleetHome(
   gateway: Expected,
-  { items, doubtful, strays, erased, restricted, ends_ms }: Heard,
+  { items, doubtful, strays, erased, restricted, ends_ms, retention }: Heard,
   now_ms: number,
 ): FleetHome {
   const report = gateway.report as Partial<GatewayReport>;
@@ -137,6 +163,7 @@ function fleetHome(
     failure: report.failure ?? null,
     recording_ends_ms: ends_ms,
     restricted,
+    retention,
     items,
     silent: doubtful
       .filter(({ overdue }) => overdue)

@@ -87,6 +87,9 @@ const findings: Readonly<Record<FleetNeedType, (home: LookedAt) => Finding>> = {
     ends_ms !== null &&
     Math.abs(now_ms - ends_ms) < recording_ends_told_ms &&
     `Recording of home ${homeid} ends on ${dayText(ends_ms)}, because its enrollment does or consent was withdrawn`,
+  retention_due: ({ homeid, retention }) =>
+    retention !== null &&
+    `Data of home ${homeid} are ${retention.act === "erase" ? "erased" : "restricted"} by themselves from ${dayText(retention.due_ms)} on, because they were kept long enough: lintel retention says which, and what to do if that is wrong`,
   item_silent: ({ silent }) =>
     silent.map(({ itemname, heard_ms }) => ({
       item: itemname,

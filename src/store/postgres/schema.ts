@@ -10,6 +10,7 @@ import pauses from "./migrations/0004_pauses.sql" with { type: "text" };
 import consent from "./migrations/0005_consent.sql" with { type: "text" };
 import remoteRequests from "./migrations/0006_remote_requests.sql" with { type: "text" };
 import restrictions from "./migrations/0007_restrictions.sql" with { type: "text" };
+import retention from "./migrations/0008_retention.sql" with { type: "text" };
 import type { SqlRunner } from "./pool.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
@@ -61,6 +62,7 @@ export const migrations: readonly string[] = [
   consent,
   remoteRequests,
   restrictions,
+  retention,
 ];
 
 /** The schema that this program works on. */

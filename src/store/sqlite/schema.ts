@@ -11,6 +11,7 @@ import pauses from "./migrations/0006_pauses.sql" with { type: "text" };
 import consent from "./migrations/0007_consent.sql" with { type: "text" };
 import remoteRequests from "./migrations/0008_remote_requests.sql" with { type: "text" };
 import restrictions from "./migrations/0009_restrictions.sql" with { type: "text" };
+import retention from "./migrations/0010_retention.sql" with { type: "text" };
 
 /** Insert of one reading, by series; parameters in the order of `readingColumns`. */
 export const insertSql = forEverySeries((series) => {
@@ -44,6 +45,7 @@ export const migrations: readonly string[] = [
   consent,
   remoteRequests,
   restrictions,
+  retention,
 ];
 
 /** The schema that this program works on. */

@@ -1,5 +1,6 @@
 import { RecentlyUsed } from "../../base/recently-used.ts";
 import type { TimeSpan } from "../../base/time.ts";
+import type { RetentionSettings } from "../../config/retention-settings.ts";
 import type { AcceptancesOf, VisitFindings } from "../../domain/acceptance.ts";
 import type { SignedBurnIn } from "../../domain/burn-in.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
@@ -140,6 +141,8 @@ export interface Keeping {
   readonly uploaded_ms?: number | undefined;
   /** Days of readings that stay on a gateway; absent: all. */
   readonly keep_days?: number | undefined;
+  /** At central: when it stops to be shown, or to be there; absent: when somebody erases it. */
+  readonly retention?: RetentionSettings | undefined;
 }
 
 /** A fault, and what to do about it: a sentence each, or the remedy within the first. */

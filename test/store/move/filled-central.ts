@@ -53,6 +53,15 @@ export async function fillCentral(store: CentralStore, readings = 600): Promise<
   await store.erase({ target: { subject: 2 }, id: "0123456789abcdef".repeat(2), at_ms: now_ms });
   const begun = { id: "fedcba9876543210".repeat(2), at_ms: now_ms, from_ms: now_ms, before_ms: now_ms + 1 };
   await store.takePauses([{ ...begun, home: 1, own: 1 }]);
+  const told = {
+    home: 13,
+    subject: -1,
+    due_ms: now_ms + 1,
+    act: "erase",
+    days: 3,
+    counted_ms: now_ms,
+  } as const;
+  await store.setRetentionNotices([told]);
   await store.noteInJournal({ id: begun.id, at_ms: now_ms, act: "use", who: "lea ü", words: "GET /" });
   const asked = { home: 13, number: 7, expires_ms: now_ms + 1, request: "status", signature: "x" };
   await store.askRemote({ request: asked, asked_by: "lea", asked_ms: now_ms });

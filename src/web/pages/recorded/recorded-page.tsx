@@ -172,7 +172,7 @@ function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys
           The box in this home keeps it, and sends it to the study’s server, which made this page.
           {last === undefined ? " Nothing has come from it yet." : ` It last came ${last}.`}
         </p>
-        <p>It stays on this server until it is erased.</p>
+        <p>{keptText(keeping.retention, times)}</p>
       </section>
     );
   const days = keep_days === undefined ? undefined : numberText(keep_days, times.locale);
@@ -203,6 +203,19 @@ function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys
       </p>
     </section>
   );
+}
+
+/** How long it stays on the server. */
+function keptText(retention: Keeping["retention"], times: Times): string {
+  if (retention === undefined) return "It stays on this server until it is erased.";
+  const { years, until_ms, act } = retention;
+  const when =
+    until_ms === undefined
+      ? `${years === 1 ? "One year" : `${years} years`} after the last person of this home has left the study`
+      : `From ${momentText(until_ms, times)} on`;
+  return act === "erase"
+    ? `${when}, it is erased from this server by itself, unless somebody erases it before.`
+    : `${when}, it is kept on this server and shown to nobody any more.`;
 }
 
 /** Requests of the study to the box, from afar. */
