@@ -45,6 +45,7 @@ export const esphome: Hub = {
     ...Object.keys(signWords).map((word) => [`binary_sensor ${word}`, word]),
     ...Object.entries(quantityClasses).map(([word, quantity]) => [`sensor ${word}`, quantity]),
   ]),
+  keysAreTopics: true,
   directory: ["binary_sensor/+/+/config", "sensor/+/+/config"],
   messages: [],
   read: (message, known) => {

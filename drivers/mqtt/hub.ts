@@ -18,6 +18,8 @@ export interface Hub {
   readonly never: readonly string[];
   /** Words of the hub that are recorded, each with ours: a quantity, a word of `words.ts`, or a bit of an event. Absent where its devices are described by definitions. */
   readonly tells?: Readonly<Record<string, string | EventBit>>;
+  /** Whether the keys of its signs are topics: those have names that people gave, and tell nobody how readings are made. */
+  readonly keysAreTopics?: true;
   /** Subscriptions below the prefix for what is said of its devices, which are fetched before anything else. */
   readonly directory: readonly string[];
   /** Subscriptions below the prefix for what its devices say. */

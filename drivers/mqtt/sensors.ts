@@ -65,7 +65,7 @@ export class Sensors {
     { hub, acknowledged }: Pick<HubArrival, "hub" | "acknowledged">,
   ): void {
     const { signs } = sensor;
-    const from = `${hub.title}, ${signs.join(", ")}`;
+    const from = [hub.title, ...(hub.keysAreTopics ? [] : signs)].join(", ");
     const facts = {
       ...version,
       ...(signs.length === 0 ? {} : { events: { form: "translated", from } as const }),

@@ -258,6 +258,16 @@ test("a sensor that nobody let in is asked about, and nothing of it is kept", as
   expect(host.states).toEqual([]);
 });
 
+test("names that people gave to topics are in no fact of a sensor", async () => {
+  const node = { node: "annas-room", component: "binary_sensor" as const, object: "bed_of_anna" };
+  await hub.publish(esphomeConfig({ ...node, mac: "a0b1c2d3e4f5", deviceClass: "occupancy" }));
+  await listen();
+  await hub.publish(esphomeState(node.node, node.component, node.object, "ON"));
+  await host.until("the facts", () => host.facts.size > 0);
+  expect([...host.facts.values()]).toMatchObject([{ events: { form: "translated", from: "ESPHome" } }]);
+  expect(JSON.stringify([...host.facts.values()])).not.toContain("anna");
+});
+
 test("what comes at QoS 0 is said in the status, and among the facts of its sensor", async () => {
   await hub.publish(zigbeeDevices([motion]));
   await listen();
