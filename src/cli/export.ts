@@ -6,13 +6,14 @@ import type { ReadingNumber } from "../domain/reading.ts";
 import { seriesNames, seriesOf } from "../domain/series.ts";
 import { HomeZones } from "../export/home-zones.ts";
 import { citationOf } from "../export/package/package-contents.ts";
-import { type PackageForm, writePackage } from "../export/package/write-package.ts";
+import { measuresOf, type PackageForm, writePackage } from "../export/package/write-package.ts";
 import {
   epochsAt,
   epochsHere,
   erasedOf,
   inventory,
   packageAt,
+  type SavedPackage,
   withMissing,
 } from "../export/package-readings.ts";
 import { absences } from "../export/standards/write-standard.ts";
@@ -98,7 +99,7 @@ async function exportAll(
         writeFrom(
           store,
           await shownStore(store),
-          { ...options, at: asked?.epochs, pseudonyms, stop, settingOf },
+          { ...options, at: asked?.epochs, saved: asked?.saved, pseudonyms, stop, settingOf },
           context,
         ),
       ),
@@ -124,6 +125,7 @@ async function writeFrom(
   options: Omit<ExportOptions, "at"> &
     Pick<PackageForm, "pseudonyms" | "stop"> & {
       readonly at: readonly ReadingNumber[] | undefined;
+      readonly saved: SavedPackage | undefined;
       readonly settingOf: SettingOf;
     },
   { terminal, clock }: CommandContext,
@@ -157,6 +159,7 @@ async function writeFrom(
   for (const warning of zones.warnings) terminal.say(warning);
   const here = await epochsHere(answers);
   const epochs = epochsAt(here, at, { server: "this store", pseudonyms });
+  const erased = erasedOf(here, epochs);
   const others = at === undefined ? "all" : "none";
   const readings = new StoreReadings({ store, span, zones, epochs, others });
   if (single !== undefined) {
@@ -173,7 +176,7 @@ async function writeFrom(
   const told = () => packageAt(readings, epochs, items, { series, names: options.items, pseudonyms });
   const written = await writePackage({
     ...{ ...form, answers, readings, items, inventory: all, zones, origin, onStep, onRows },
-    derived: series === undefined && options.items === undefined,
+    derived: measuresOf(options, erased),
     at: epochs.length === 0 ? undefined : told,
   });
   for (const sentence of written.standard === undefined ? [] : absences(written.standard))
@@ -185,8 +188,9 @@ async function writeFrom(
     files: files.map(([path, rows]) => ({ file: join(directory, path), rows })),
     package: {
       contents: written.contents,
+      leftOut: written.leftOut,
       epochs: withMissing(epochs, readings, { asksForAll }),
-      erased: erasedOf(here, epochs),
+      erased,
     },
   };
 }

@@ -103,6 +103,7 @@ async function fetchAll(
       series,
       items,
       at: asked?.epochs,
+      saved: asked?.saved,
       pseudonyms,
       byWhom: "admin",
       clock,

@@ -286,7 +286,7 @@ export async function withAt<Options extends AtOptions>(
 
 /** Lines about a package that was to be made again, and whether all of it is there. */
 export function compared(
-  { contents, epochs, erased }: Pick<Downloaded, "contents" | "epochs" | "erased">,
+  { contents, epochs, erased, leftOut }: Pick<Downloaded, "contents" | "epochs" | "erased" | "leftOut">,
   { saved }: AskedAt,
 ): { readonly same: boolean; readonly lines: readonly string[] } {
   const missing = epochs.flatMap(({ epoch, missing }) =>
@@ -296,13 +296,14 @@ export function compared(
         : `Numbers ${first} to ${last} of epoch ${epoch} have no reading here.`,
     ),
   );
+  const measures = leftOut === undefined ? [] : [leftOut];
   if (saved === undefined) {
-    const lines = [...missing, ...(missing.length > 0 ? erased.map(erasedText) : [])];
+    const lines = [...missing, ...(missing.length > 0 ? erased.map(erasedText) : []), ...measures];
     return { same: missing.length === 0, lines };
   }
   const { folder, made, resources } = saved;
   if (checksumOf(contents.tables) === made.sha256)
-    return { same: true, lines: [`It is the same as ${folder}: SHA-256 ${made.sha256}.`] };
+    return { same: true, lines: [`It is the same as ${folder}: SHA-256 ${made.sha256}.`, ...measures] };
   const differing = lasting(contents.tables).flatMap(({ path, rows, sha256 }) => {
     const before = resources.find((one) => one.path === path);
     return before?.hash === `sha256:${sha256}`
@@ -318,6 +319,7 @@ export function compared(
       ...differing,
       ...missing,
       ...erased.map(erasedText),
+      ...measures,
       ...otherProgram,
     ],
   };

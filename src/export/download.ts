@@ -20,6 +20,7 @@ import { InterfaceClient } from "./interface-client.ts";
 import type { Origin } from "./package/package-contents.ts";
 import {
   fileWritten,
+  measuresOf,
   type PackageForm,
   type WrittenFile,
   type WrittenPackage,
@@ -35,6 +36,7 @@ import {
   inventory,
   type NumberSpan,
   packageAt,
+  type SavedPackage,
   withMissing,
 } from "./package-readings.ts";
 import { fileOf } from "./table-file.ts";
@@ -51,6 +53,8 @@ export interface DownloadOptions extends PackageForm {
   readonly byWhom?: "admin";
   /** Just these readings; absent: all that there are now. */
   readonly at?: readonly ReadingNumber[] | undefined;
+  /** The package that is made again. */
+  readonly saved?: SavedPackage | undefined;
   /** From 0 up to 1, for the waits between attempts. */
   readonly random: () => number;
   readonly onProgress: (progress: Progress) => void;
@@ -109,6 +113,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
     if (options.pseudonyms === undefined && options.byWhom === "admin") await requireAdmin(answers);
     const here = await epochsHere(answers);
     const epochs = epochsAt(here, options.at, { ...options, server: answers.url });
+    const erased = erasedOf(here, epochs);
     held.bind({ at: options.at === undefined ? "" : atText(options.at) });
     const { all, items } = await inventory(answers, options.items, options.pseudonyms);
     const zones = await HomeZones.of(answers, { timezone, items });
@@ -123,7 +128,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       readings: held,
       items,
       inventory: all,
-      derived: options.items === undefined && options.series === undefined,
+      derived: measuresOf(options, erased),
       zones,
       origin: originOf(answers.url, options),
       at:
@@ -142,7 +147,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       received: received.received,
       ...written,
       epochs: withMissing(epochs, held, { asksForAll }),
-      erased: erasedOf(here, epochs),
+      erased,
     };
   } finally {
     held.close();

@@ -121,17 +121,20 @@ const PackageRecipe = Type.Object({
 });
 
 const Described = Type.Object({
+  /** As ISO 8601 has it. */
+  created: Type.String(),
   lintel: PackageRecipe,
-  resources: Type.Array(Type.Object({ path: Type.String(), hash: Type.String(), rows: Type.Integer() })),
+  resources: Type.Array(
+    Type.Object({ name: Type.String(), path: Type.String(), hash: Type.String(), rows: Type.Integer() }),
+  ),
 });
 
 export type PackageRecipe = Static<typeof PackageRecipe>;
 
 /** A package as it lies in a folder. */
-export interface SavedPackage {
+export interface SavedPackage extends Pick<Static<typeof Described>, "created" | "resources"> {
   readonly folder: string;
   readonly made: PackageRecipe;
-  readonly resources: Static<typeof Described>["resources"];
 }
 
 /** The `datapackage.json` of a folder, as far as it says how the package was made. @throws OperatorError where it does not */
@@ -145,7 +148,8 @@ export async function savedPackage(folder: string): Promise<SavedPackage> {
       `${path} does not say which readings it is of`,
       "give --at EPOCH:NUMBER, or the folder of a package that lintel fetch has written",
     );
-  return { folder, made: described.lintel, resources: described.resources };
+  const { lintel, created, resources } = described;
+  return { folder, made: lintel, created, resources };
 }
 
 /** Runs of missing numbers that are told of an epoch. */

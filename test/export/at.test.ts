@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { derivedNames } from "../../src/domain/derived/derived-table.ts";
+import { derivedList } from "../../src/export/derived-tables.ts";
 import { checksumOf } from "../../src/export/package/package-contents.ts";
+import { savedPackage } from "../../src/export/package-readings.ts";
 import { Pseudonyms } from "../../src/export/pseudonyms.ts";
 import { Site, withoutProgress } from "../../testbed/front-door.ts";
 import { homeReadings } from "../../testbed/home-readings.ts";
@@ -11,6 +13,7 @@ import { testAtNight } from "../at-night.ts";
 import { key, Places, placeNames } from "./places.ts";
 
 const site = new Site();
+const isMeasure = (name: string) => derivedNames.some((one) => derivedList(one) === name);
 let places: Places;
 const readings = homeReadings(seeded(16), Date.UTC(2026, 9, 1))
   .take(4_100)
@@ -95,8 +98,24 @@ test("a package as of now is cited by the number that it ends with, and made aga
   const { contents, epochs } = await places.download("postgres", "now");
   expect(epochs[0]?.number).toBe(14_000);
   await places.record(readings.slice(4_000));
-  const again = await places.download("gateway", "again", { at: epochs });
+  const saved = await savedPackage(join(places.directory, "now"));
+  const again = await places.download("gateway", "again", { at: epochs, saved });
   expect(checksumOf(again.contents.tables)).toBe(checksumOf(contents.tables));
+  // Its measures are those of then, which readings that came since would change.
+  const later = await places.download("gateway", "later");
+  const measuresOf = ({ contents }: typeof again) =>
+    new Map(contents.tables.flatMap(({ name, sha256 }) => (isMeasure(name) ? [[name, sha256]] : [])));
+  expect(measuresOf(again).size).toBe(derivedNames.length);
+  expect(measuresOf(again)).toEqual(measuresOf({ ...again, contents }));
+  expect(measuresOf(later)).not.toEqual(measuresOf(again));
+  const alone = await places.download("gateway", "alone", { at: epochs });
+  expect(measuresOf(alone).size).toBe(0);
+  expect(alone.leftOut).toStartWith("The derived measures are left out: only the folder");
+  const parquet = await places.download("gateway", "other form", { at: epochs, saved, format: "parquet" });
+  expect(parquet.leftOut).toContain("in another form");
+  appendFileSync(join(places.directory, "now", "derived", "doses.csv"), "x");
+  const spoilt = places.download("gateway", "spoilt", { at: epochs, saved });
+  await expect(spoilt).rejects.toThrow("doses.csv is not the file that was written");
   const [described, readme] = await Promise.all([
     Bun.file(join(places.directory, "now", "datapackage.json")).json(),
     Bun.file(join(places.directory, "now", "README.md")).text(),
@@ -166,6 +185,8 @@ test("a saved package is made again by its folder, and what was erased since is 
   expect(gone.out).toContain("wirelesssensor_events.csv");
   expect(gone.out).toContain(`Numbers 1 to 3500 of epoch ${places.gateway.epoch} have no reading here.`);
   expect(gone.out).toMatch(/Erased at 2027-01-01T00:00:00.000Z: home 12 from .* to .*\./);
+  const emptied = await fetched("sqlite", "--at", join(places.directory, "now"), "--output", "emptied");
+  expect([emptied.code, emptied.out]).toEqual([1, expect.stringContaining("may have been erased since")]);
   const named = `${places.gateway.epoch}:3500`;
   const byNumber = await fetched("sqlite", "--at", named, "--output", "by-number");
   expect(byNumber.code).toBe(1);

@@ -3,6 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { version } from "../../base/version.ts";
 import { derivedNames } from "../../domain/derived/derived-table.ts";
+import type { ReadingNumber } from "../../domain/reading.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
 import type { InterfaceReader } from "../answers.ts";
@@ -10,7 +11,8 @@ import type { AskedMoments, AskedSpan, ReadingSource } from "../columns.ts";
 import { coverageRows } from "../coverage-tables.ts";
 import { derivedList, measuredHomes, placesList, writeDerived, writePlaces } from "../derived-tables.ts";
 import type { HomeZones, Timezone } from "../home-zones.ts";
-import type { PackageAt } from "../package-readings.ts";
+import type { ErasedOf, PackageAt, SavedPackage } from "../package-readings.ts";
+import { copySavedMeasures } from "../saved-measures.ts";
 import type { StandardFiles, StandardName } from "../standards/standards.ts";
 import { writeStandard } from "../standards/write-standard.ts";
 import { type FileForm, fileOf, TableFile, writeSeries } from "../table-file.ts";
@@ -60,8 +62,8 @@ export interface PackageOptions extends PackageForm {
   readonly items: readonly Item[];
   /** All items that there are. */
   readonly inventory: readonly Item[];
-  /** Whether it has derived measures: they are of whole homes. Absent: it has. */
-  readonly derived?: boolean;
+  /** Whether it has derived measures: they are of whole homes, and as of now or as of a saved package. */
+  readonly derived: Measures;
   readonly zones: HomeZones;
   readonly origin: Origin;
   /** The readings that it has, once they are written; absent where the interface does not tell. */
@@ -78,6 +80,27 @@ export interface PackageOptions extends PackageForm {
   readonly onRows?: (count: number) => void;
 }
 
+/** `none`: of a package that is cut. `unknown`: of readings up to a number, of which nobody knows what else was known then. */
+export type Measures =
+  | "now"
+  | "none"
+  | "unknown"
+  | { readonly saved: SavedPackage; readonly erased: readonly ErasedOf[] };
+
+/** Which measures a package has. */
+export function measuresOf(
+  of: Pick<PackageForm, "series"> & {
+    readonly items?: readonly string[] | undefined;
+    readonly at?: readonly ReadingNumber[] | undefined;
+    readonly saved?: SavedPackage | undefined;
+  },
+  erased: readonly ErasedOf[],
+): Measures {
+  if (of.items !== undefined || of.series !== undefined) return "none";
+  if (of.at === undefined) return "now";
+  return of.saved === undefined ? "unknown" : { saved: of.saved, erased };
+}
+
 export interface WrittenFile {
   readonly rows: number;
   /** Whether this call wrote it. */
@@ -89,6 +112,8 @@ export interface WrittenPackage {
   readonly files: Readonly<Record<string, WrittenFile>>;
   /** Lists that this interface does not have. */
   readonly absent: readonly string[];
+  /** Why a package of another time has no derived measures, as a sentence. */
+  readonly leftOut?: string | undefined;
   readonly standard?: StandardFiles;
   readonly contents: Contents;
 }
@@ -147,7 +172,16 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     return writePlaces({ ...options, homes: await homes });
   };
   keep(placesList, await writing(placesList, items, writePlacesHere));
-  if (options.derived !== false)
+  let leftOut: string | undefined;
+  if (options.derived === "unknown")
+    leftOut =
+      "The derived measures are left out: only the folder of a package tells those of then; give it to --at.";
+  else if (typeof options.derived === "object") {
+    const { saved, erased } = options.derived;
+    const copied = await copySavedMeasures(saved, { ...options, erased });
+    for (const [name, rows] of Object.entries(copied.rows)) files[name] = { rows, written: true };
+    leftOut = copied.leftOut;
+  } else if (options.derived === "now")
     for (const name of derivedNames) {
       onStep(derivedList(name));
       const write = async () => {
@@ -159,7 +193,7 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
   const standard = await standardOf({ ...options, items });
   onStep("describing it all");
   const contents = await describe(files, standard, options);
-  return { files, absent, contents, ...(standard && { standard }) };
+  return { files, absent, leftOut, contents, ...(standard && { standard }) };
 }
 
 /** A file that a call writes; undefined where there was nothing to write. */
