@@ -40,7 +40,7 @@ export const pauseOpen_ms = Number.MAX_SAFE_INTEGER;
 export interface Pause extends PausedSpan {
   readonly home: number;
   /** 1: it was asked for here. 0: it was taken over from another store. */
-  readonly own: number;
+  readonly own: 0 | 1;
   /** Readings that came of it and were not kept. */
   readonly refused: number;
 }

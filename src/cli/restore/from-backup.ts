@@ -9,6 +9,7 @@ import { documentParts, HomeRecordsBody, homeFilesAt } from "../../gateway/uploa
 import { putDeviceFiles } from "../../gateway/uploader/home-files.ts";
 import { connect, type UploadSite } from "../../gateway/uploader/uploader.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
+import { takenOver } from "../../store/pause.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { prepareDatabase, setAsideIn } from "../../store/sqlite/data-directory.ts";
 import { openUploadStore } from "../../store/sqlite/open-store.ts";
@@ -215,7 +216,7 @@ async function askCentral({ options, context, log, stop }: RestoreContext): Prom
     const { files } = await homeFilesAt(central);
     const records = await central.ask({ method: "GET", path: "/roster", answer: decodingBounds.homeRecords });
     const { erasures, pauses } = documentParts(central.read(records, HomeRecordsBody));
-    return { files, erasures, pauses };
+    return { files, erasures, pauses: takenOver(pauses) };
   } catch (thrown) {
     if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;
     log.warn(

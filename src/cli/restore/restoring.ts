@@ -7,7 +7,7 @@ import { arrays, rowsOf, type Work } from "../../store/database.ts";
 import type { ErasedSpan, Erasure } from "../../store/erasure.ts";
 import { allErasures } from "../../store/inventory/erasing.ts";
 import { allPauses } from "../../store/inventory/pausing.ts";
-import { type Pause, type PausedSpan, takenOver } from "../../store/pause.ts";
+import type { Pause, PauseRequest } from "../../store/pause.ts";
 import { databasePath, restoringPath } from "../../store/sqlite/connection.ts";
 import {
   beginPlacing,
@@ -117,7 +117,7 @@ function refuseData(directory: string): void {
 /** Erasures of the stores of a data directory, those that were set aside among them: a backup may be older. */
 export async function unkeptBefore(directory: string, log: Log): Promise<Unkept> {
   const found: Erasure[] = [];
-  const pauses: Pause[] = [];
+  const pauses: PauseRequest[] = [];
   for (const place of [directory, ...setAsideIn(directory)]) {
     const path = databasePath(place);
     if (!existsSync(path)) continue;
@@ -135,10 +135,10 @@ export async function unkeptBefore(directory: string, log: Log): Promise<Unkept>
   return { erasures: [...new Map(found.map((one) => [`${one.id} ${one.place}`, one])).values()], pauses };
 }
 
-/** Times of which a store that is brought back holds nothing. */
+/** Times of which a store that is brought back holds nothing; of pauses with their home, and whether they were asked for there. */
 export interface Unkept {
   readonly erasures: readonly ErasedSpan[];
-  readonly pauses: readonly PausedSpan[];
+  readonly pauses: readonly PauseRequest[];
 }
 
 /** Of a database of this version or an older one, which knew no pauses. */
@@ -158,7 +158,7 @@ export async function eraseAgain(
   const opened = openStoreBeside({ directory, clock: context.clock, log });
   await closing(opened, async (store) => {
     await store.takeErasures(erasures);
-    await store.takePauses(takenOver(pauses));
+    await store.takePauses(pauses);
   });
   for (const { subject, kind, home } of erasures)
     if (subject !== null) forgetKeptRecords(directory, { subject });

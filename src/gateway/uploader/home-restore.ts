@@ -6,7 +6,7 @@ import { day_ms } from "../../base/time.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
 import type { TakenSpan } from "../../store/erasure.ts";
 import type { UploadStore } from "../../store/gateway/upload-store.ts";
-import { type PausedSpan, takenOver } from "../../store/pause.ts";
+import type { PauseRequest } from "../../store/pause.ts";
 import { prepareDatabase } from "../../store/sqlite/data-directory.ts";
 import { openUploadStore } from "../../store/sqlite/open-store.ts";
 import { claimRole, newEpoch } from "../../store/sqlite/role-and-epoch.ts";
@@ -29,7 +29,7 @@ export interface RestoredHome {
  * and the cursors of devices' buffers. The box gives later readings numbers of a new epoch.
  *
  * @param options.directory is empty
- * @param options.erasures what was erased here that central may not know
+ * @param options.erasures what was erased here that central may not know; the same of `pauses`
  * @param options.random names the epoch: 16 random bytes
  * @param options.onBatch called with each batch once it is in the store, and with the number of readings so far
  * @throws OperatorError; TryAgainLater where central cannot be reached
@@ -39,7 +39,7 @@ export async function restoreHome(options: {
   readonly central: CentralClient;
   readonly days: number;
   readonly erasures: readonly TakenSpan[];
-  readonly pauses: readonly PausedSpan[];
+  readonly pauses: readonly PauseRequest[];
   readonly clock: Clock;
   readonly log: Log;
   readonly random?: () => Uint8Array;
@@ -53,7 +53,7 @@ export async function restoreHome(options: {
   const store = await openUploadStore({ directory, clock, log });
   try {
     await store.takeErasures(erasures);
-    await store.takePauses(takenOver(pauses));
+    await store.takePauses(pauses);
     const imported = await followHomeRecords({
       central,
       store,
