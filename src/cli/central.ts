@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { Clock } from "../base/clock.ts";
 import { messageOf, type OperatorError } from "../base/errors.ts";
@@ -15,6 +16,7 @@ import { databasePath, watchFile } from "../store/sqlite/connection.ts";
 import { backedUp_ms } from "../store/sqlite/data-directory.ts";
 import { requireListenable, type SettingNames } from "../web/server/listening.ts";
 import { defineCertificate } from "./central-certificate.ts";
+import { defineMirror, mirrorKeeper } from "./central-mirror.ts";
 import { defineMove } from "./central-move.ts";
 import {
   addTlsOptions,
@@ -32,6 +34,7 @@ export function define(command: Command, context: CommandContext): void {
   command.enablePositionalOptions();
   defineMove(command, context);
   defineCertificate(command, context);
+  defineMirror(command, context);
   addHelp(command, {
     examples: {
       "lintel central --data /srv/lintel": "on SQLite: right for some hundred homes",
@@ -41,6 +44,7 @@ export function define(command: Command, context: CommandContext): void {
       "lintel token create home-12 --scope sync --home 12 --data /srv/lintel": "lets a home upload",
       "lintel central --data /srv/lintel --gateways gateways.toml":
         "central reads gateways that it can reach",
+      "lintel central --data /srv/lintel --mirror /srv/mirror": "keeps a folder that DuckDB reads",
       "lintel central certificate --data /srv/lintel":
         "its certificate, the next one, and which homes know that",
       "lintel central move --from /srv/lintel --to postgres://lintel@localhost/lintel":
@@ -72,6 +76,7 @@ export function define(command: Command, context: CommandContext): void {
       quota,
       {},
     )
+    .option("--mirror <dir>", "keep a folder of Parquet files up to date each night, as docs/mirror.md says")
     .option("--realm <name>", "realm of the challenge to clients without a token", "lintel")
     .option("--metrics", "serve metrics at /metrics to holders of read or admin tokens")
     .option("--json", "print one line of JSON when ready: url, dashboard")
@@ -86,6 +91,7 @@ interface CentralCommandOptions extends CentralTlsOptions {
   readonly gateways?: string;
   readonly alerts?: string;
   readonly retention?: string;
+  readonly mirror?: string;
   readonly quota: Partial<Quotas>;
   readonly realm: string;
   readonly metrics?: boolean;
@@ -134,6 +140,11 @@ async function central(options: CentralCommandOptions, context: CommandContext):
         log,
       });
       const { url, dashboard } = started;
+      const mirror =
+        options.mirror === undefined
+          ? undefined
+          : mirrorKeeper(resolve(options.mirror), { place, store, context, log: log.named("mirror") });
+      mirror?.start();
       if (options.json) terminal.printJson({ url, dashboard });
       log.info(`serving ${url} from ${directory ?? "PostgreSQL"}`);
       if (gateways !== undefined)
@@ -146,6 +157,7 @@ async function central(options: CentralCommandOptions, context: CommandContext):
         alive: () => started.alive(),
         stop: async () => {
           stopWatching();
+          await mirror?.stop();
           await started.stop();
         },
       };

@@ -8,6 +8,7 @@ import { startGateway } from "../gateway/gateway.ts";
 import { startReadOnlyGateway } from "../gateway/read-only-gateway.ts";
 import { isNotedDamaged, noteDamaged } from "../store/sqlite/damage-watch.ts";
 import { addHelp, type CommandContext } from "./command.ts";
+import { runCommand } from "./own-command.ts";
 import { serve, serverLog } from "./serving.ts";
 
 /** `lintel run`: a gateway, until a signal stops it. */
@@ -74,18 +75,6 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
       return gateway;
     },
   }).finally(stopKeeping);
-}
-
-/** Runs a command of this program, as the launcher starts it: without the settings of a process that runs for months. */
-async function runCommand(words: readonly string[], stop: AbortSignal) {
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith("BUN_JSC_")),
-  );
-  const child = Bun.spawn([process.execPath, ...process.execArgv, process.argv[1] ?? "", ...words], {
-    ...{ stdin: "ignore", stdout: "pipe", stderr: "pipe", signal: stop, env },
-  });
-  const [out, said, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { code, out, said };
 }
 
 /** Lines of the log that a fault report has. */

@@ -146,6 +146,12 @@ function notesBy(answers: InterfaceReader): (home: number | null) => Promise<rea
   };
 }
 
+/** Rows of the coverage of an item, all of it up to now, in order of time. */
+export async function coverageRowsOf(answers: InterfaceReader, item: Item, clock: Clock): Promise<FileRow[]> {
+  const known = await coverageOf(answers, item, { since_s: undefined, until_s: nowOf(clock) });
+  return known.map((one) => [...cellsOf(item), ...rowOf(Coverage, one)]);
+}
+
 /** The coverage of an item within a span, in order of time. */
 async function coverageOf(
   answers: InterfaceReader,

@@ -1,0 +1,96 @@
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type SeriesName, seriesNames } from "../../domain/series.ts";
+import { columnsOfSeries, type FileColumn } from "../columns.ts";
+import { coverageColumns } from "../coverage-tables.ts";
+import { coverageList, recordLists } from "../tables.ts";
+
+/** The tables of a mirror that are partitioned: each file has one home, and of series one month, by UTC. */
+export const partitioned: readonly (SeriesName | typeof coverageList)[] = [...seriesNames, coverageList];
+
+export function columnsOf(table: (typeof partitioned)[number]): readonly FileColumn[] {
+  return table === coverageList ? coverageColumns("utc") : columnsOfSeries(table);
+}
+
+/** Coverage is one file a home: it has few rows. */
+export const allMonths = "all";
+
+/**
+ * The file of a home and month of a table, in the form of Hive that readers of Parquet know:
+ * `wirelesssensor_events/home=12/month=2026-11/readings.parquet`.
+ */
+export function fileIn(directory: string, table: string, home: number, month: string): string {
+  return join(homeIn(directory, table, home), `month=${month}`, "readings.parquet");
+}
+
+function homeIn(directory: string, table: string, home: number): string {
+  return join(directory, table, `home=${home}`);
+}
+
+/** The months that a mirror has of a home in a table. */
+export function monthsIn(directory: string, table: string, home: number): string[] {
+  return namesIn(homeIn(directory, table, home)).flatMap((name) => /^month=(.+)$/.exec(name)?.[1] ?? []);
+}
+
+/** The state of a home: which months of its items a mirror has, and from which marks. */
+export function stateFileOf(directory: string, home: number): string {
+  return join(stateIn(directory), `home-${home}.json`);
+}
+
+export function stateIn(directory: string): string {
+  return join(directory, "state");
+}
+
+/** The file of a list of records. */
+export function recordsIn(directory: string, name: string): string {
+  return join(directory, "records", name);
+}
+
+/** A table without rows has this file alone, so that a reader finds its columns. */
+export const noHome = 0;
+export const noMonth = "0000-00";
+
+/** Every home that a mirror has a file of. */
+export function homesIn(directory: string): number[] {
+  const states = namesIn(stateIn(directory)).map((name) => /^home-(\d+)\.json$/.exec(name)?.[1]);
+  const folders = partitioned.flatMap((table) =>
+    namesIn(join(directory, table)).map((name) => /^home=(\d+)$/.exec(name)?.[1]),
+  );
+  return [...new Set([...states, ...folders].flatMap((home) => home ?? []).map(Number))].filter(
+    (home) => home !== noHome,
+  );
+}
+
+/** Takes all files of a home away. */
+export function removeHome(directory: string, home: number): void {
+  for (const table of partitioned) rmSync(homeIn(directory, table, home), { recursive: true, force: true });
+  rmSync(stateFileOf(directory, home), { force: true });
+}
+
+/** Takes away what an update that was killed has left unfinished. */
+export function removeUnfinished(directory: string): void {
+  for (const name of new Bun.Glob("**/*.part").scanSync({ cwd: directory, dot: true }))
+    rmSync(join(directory, name), { force: true });
+}
+
+/** The statements that make a view of each table of a mirror. */
+export function viewsOf(directory: string): string {
+  const at = (...parts: readonly string[]) => `'${join(directory, ...parts).replaceAll("'", "''")}'`;
+  const series = partitioned.map(
+    (table) =>
+      `CREATE OR REPLACE VIEW "${table}" AS SELECT * FROM read_parquet(${at(table, "*", "*", "*.parquet")}, hive_partitioning = true, hive_types = {'home': BIGINT, 'month': VARCHAR});`,
+  );
+  const lists = recordLists.map(
+    ({ name }) =>
+      `CREATE OR REPLACE VIEW "${name}" AS SELECT * FROM read_parquet(${at("records", `${name}.parquet`)});`,
+  );
+  return `${[...series, ...lists].join("\n")}\n`;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { MirroredProgramme } from "../../scripts/trial-programs/with-source/mirror/programme.ts";
+import { eventually, Site } from "../../testbed/front-door.ts";
+import { openCentral } from "../../testbed/sqlite/opening.ts";
+
+test("a central with --mirror keeps a folder that DuckDB reads, without a home that is erased meanwhile", async () => {
+  const site = new Site();
+  try {
+    const mirror = join(site.directory, "mirror");
+    const store = await openCentral(site.data);
+    const of = { homes: 2, days: 2, events_a_day: 5, start_ms: Date.UTC(2026, 8, 20) };
+    const programme = new MirroredProgramme(store, mirror, of);
+    await programme.fill();
+    await store.close();
+    const central = await site.central("--data", site.data, "--mirror", mirror);
+    await eventually(() => existsSync(join(mirror, "lintel.duckdb")) || undefined, "the mirror");
+    expect(programme.hasFilesOf(2)).toBe(true);
+    const { code, said } = await site.lintel("erase", "--home", "2", "--yes", "--data", site.data);
+    expect([code, said]).toEqual([0, expect.any(String)]);
+    await eventually(() => !programme.hasFilesOf(2) || undefined, "that the home is gone");
+    expect(await central.stop()).toBe(0);
+    // The lists of records come after the homes, and a stop ends an update.
+    await site.answer("central", "mirror", "--data", site.data, "--output", mirror, "--json");
+    expect(programme.tracesOf(2)).toEqual([]);
+    const reopened = await openCentral(site.data);
+    expect(await programme.at(reopened).differences()).toEqual({ faults: [], compared: 12 });
+    await reopened.close();
+  } finally {
+    await site.remove();
+  }
+});
