@@ -46,9 +46,10 @@ async function retention(options: RetentionOptions, context: CommandContext): Pr
   });
   if (options.json)
     return terminal.printJson(
-      rows.map(({ subject, home, ...row }) =>
-        subject === -1 ? { home, ...row } : { subject, home, ...row },
-      ),
+      rows.map(({ subject, home, due_ms, act: action, told_days }) => ({
+        ...(subject === -1 ? {} : { subject }),
+        ...{ home, due_ms, action, told_days },
+      })),
     );
   if (rows.length === 0) return terminal.say("Nobody's enrollment has ended: nothing is due.");
   printTable(terminal, columns, rows);

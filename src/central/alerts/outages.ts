@@ -4,15 +4,17 @@ import type { Outage } from "../../domain/outage.ts";
 import type { AlertState } from "./alert-state.ts";
 
 /** A home, or central as `centralItself`. */
-export interface Needy extends Pick<FleetHome, "homeid"> {
+export interface Needy extends Pick<FleetHome, "homeid">, Partial<Pick<FleetHome, "restricted">> {
   readonly needs: readonly (Omit<FleetNeed, "type"> & { readonly type: NeedType })[];
 }
 
 /**
  * Brings outages up to date with the needs of homes and of central. An outage begins with a need, and is over once the need has been gone for `over_h`
- * of its row: what comes and goes is one outage. Before it has lasted for `after_h` it ends at once.
+ * of its row: what comes and goes is one outage. Before it has lasted for `after_h` it ends at once. Those of a home that is restricted are forgotten: they name its devices.
  */
 export function noteNeeds(state: AlertState, needy: readonly Needy[], now_ms: number): void {
+  const hidden = new Set(needy.flatMap(({ homeid, restricted }) => (restricted ? homeid : [])));
+  state.outages = state.outages.filter(({ home, need }) => !hidden.has(home) || need === "retention_due");
   const known = new Map(state.outages.filter(isOpen).map((outage) => [keyOf(outage), outage]));
   for (const { homeid: home, needs } of needy)
     for (const { type: need, message, item } of needs) {

@@ -78,6 +78,15 @@ async function after(hours: number, fleet: readonly FleetHome[]): Promise<void> 
 
 const subjects = () => server.mails.map(({ to, subject }) => [to.split("@")[0], subject]);
 
+test("nobody hears any more of a home that is restricted", async () => {
+  for (let hour = 0; hour < 11; hour += 1) await after(1, homes({ 3: [silent] }));
+  const [home] = homes({ 3: [] });
+  await after(1, [{ ...(home as FleetHome), restricted: true }]);
+  expect(notices.open).toEqual([]);
+  for (let hour = 0; hour < 24; hour += 1) await after(1, []);
+  expect(server.mails).toEqual([]);
+});
+
 test("an outage of many homes is one mail, and none comes while it lasts", async () => {
   const all = homes(Object.fromEntries(Array.from({ length: 600 }, (_, home) => [home + 1, [overdue]])));
   for (let hour = 0; hour < 9; hour += 1) await after(1, all);

@@ -41,6 +41,21 @@ async function textOf(response: Response): Promise<string> {
 
 const recorded = async (token = server.tokens.read) => textOf(await server.page("/recorded", token));
 
+test("the page of a home that is restricted says so, and who may look, and nothing of its devices or people", async () => {
+  await using restricted = await servePages();
+  await fill(restricted.store);
+  const at = { target: { home: 0 }, at_ms: restricted.clock.now().unix_ms, who: "lea", reason: "a letter" };
+  await restricted.store.restrict(at);
+  const text = await textOf(await restricted.page("/recorded", restricted.tokens.read));
+  expect(text).toContain("what was recorded is kept, and shown to nobody");
+  expect(text).toContain("the study’s server notes each look");
+  for (const { itemname } of items) expect(text).not.toContain(itemname);
+  expect(text).not.toContain("about people here");
+  expect((await restricted.page("/", restricted.tokens.read)).status).toBe(403);
+  await restricted.store.liftRestriction(at);
+  expect((await restricted.page("/", restricted.tokens.read)).status).toBe(200);
+});
+
 test("the page has every device, each with as many notes as the API has records", async () => {
   const text = await recorded();
   // The box itself writes down what the others tell it.

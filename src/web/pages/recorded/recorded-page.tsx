@@ -8,6 +8,7 @@ import type { DeviceGroup, KeyCounts, PersonKept, RecordedData, RemoteSeen } fro
 export function RecordedPage(data: RecordedData & FrameData) {
   const { groups, people, paused, pauses, role, home, zone, keeping, keys, remote, version, ...frame } = data;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
+  const isRestricted = paused?.why === "restricted";
   const count = groups.reduce((sum, { devices }) => sum + devices.filter(({ away }) => !away).length, 0);
   return (
     <Frame {...frame}>
@@ -15,7 +16,9 @@ export function RecordedPage(data: RecordedData & FrameData) {
         <h1>{paused === null ? answer(count, frame.locale) : pausedText(paused, times)}</h1>
         {paused === null ? null : (
           <p>
-            Nothing that the devices say of this time is kept. At other times: {answer(count, frame.locale)}
+            {isRestricted
+              ? "Nothing more is recorded, and nothing was erased. If a law lets somebody look at it all the same, the study’s server notes each look."
+              : `Nothing that the devices say of this time is kept. At other times: ${answer(count, frame.locale)}`}
           </p>
         )}
         {groups.map((group) => (
@@ -255,6 +258,7 @@ function Lookers({ keys: { read, admin, sync }, locale }: { keys: KeyCounts; loc
         Only people with a key: a long secret word that the study gives out and can take back. These keys open
         what this home has recorded:
       </p>
+      {read + admin + sync === 0 ? <p>Nobody has such a key.</p> : null}
       <ul>
         {read === 0 ? null : <li>{keyText(read)} to look, and no more</li>}
         {admin === 0 ? null : <li>{keyText(admin)} to look, and to manage the devices</li>}
