@@ -20,8 +20,9 @@ import { nowhere } from "../domain/records/visible-records.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
 import { zoneOf } from "../store/derived/home-readings.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
-import { apiApp, apiUrl } from "../web/api/api-routes.ts";
+import { apiApp, apiUrl, referencePath } from "../web/api/api-routes.ts";
 import type { HttpClient } from "../web/client/http-client.ts";
+import { docsApp } from "../web/docs/docs-app.ts";
 import { centralFamilies, metricsApp, programFamilies } from "../web/metrics/program-metrics.ts";
 import { dashboardApp, warmPages } from "../web/pages/page-routes.ts";
 import type { Fleet, Site } from "../web/pages/site.ts";
@@ -124,6 +125,7 @@ export async function startCentral(options: {
         receiver.app,
         ...(metrics ? [metricsOf(options, { receiver, fleet, ages, server: () => server })] : []),
         dashboardApp(site),
+        docsApp(referencePath),
       ],
       scale: "central",
       requests_max,

@@ -14,7 +14,8 @@ import { databasePath, watchFile } from "../store/sqlite/connection.ts";
 import { checkPages, keepEssentials } from "../store/sqlite/damage-watch.ts";
 import { openGatewayStore, openUploadStore } from "../store/sqlite/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { apiApp, apiUrl } from "../web/api/api-routes.ts";
+import { apiApp, apiUrl, referencePath } from "../web/api/api-routes.ts";
+import { docsApp } from "../web/docs/docs-app.ts";
 import { type Family, Histogram } from "../web/metrics/openmetrics.ts";
 import {
   commitSteps_s,
@@ -234,6 +235,7 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
         acceptance,
         acceptancesOf: acceptancesHere,
       }),
+      docsApp(referencePath),
     ],
   });
 }

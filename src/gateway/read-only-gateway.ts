@@ -4,7 +4,8 @@ import { messageOf, OperatorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Config } from "../config/gateway-config.ts";
 import { openStoreBeside } from "../store/sqlite/open-store.ts";
-import { apiApp, apiUrl } from "../web/api/api-routes.ts";
+import { apiApp, apiUrl, referencePath } from "../web/api/api-routes.ts";
+import { docsApp } from "../web/docs/docs-app.ts";
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import { startServer } from "../web/server/http-server.ts";
 import { pagesOf, settingOf } from "./gateway.ts";
@@ -42,6 +43,7 @@ export async function startReadOnlyGateway(options: {
       apps: [
         apiApp({ store, settingOf: settingOf(config) }),
         dashboardApp({ ...pagesOf(config, store), keepingOf: async () => keepingOf(config) }),
+        docsApp(referencePath),
       ],
     });
     const cancel = repeat(

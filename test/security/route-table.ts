@@ -3,6 +3,7 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { receiverOf } from "../../src/central/receiver/receiver.ts";
 import { sourceApp } from "../../src/gateway/pulled-routes.ts";
 import { apiApp } from "../../src/web/api/api-routes.ts";
+import { docsApp } from "../../src/web/docs/docs-app.ts";
 import { metricsApp } from "../../src/web/metrics/program-metrics.ts";
 import { dashboardApp } from "../../src/web/pages/page-routes.ts";
 import type { Site } from "../../src/web/pages/site.ts";
@@ -53,6 +54,8 @@ export const open: readonly [route: RegExp, statuses: readonly number[]][] = [
   [/^GET \/v0\.\d$/, [303]],
   [/^GET \/v0\.\d\/(docs|openapi\.json)$/, [200]],
   [/^GET \/assets\/:build\/:file$/, [404]],
+  // The tests start a copy of the program that has no documents beside it.
+  [/^GET \/docs(\/.*)?$/, [200, 404]],
   [/^GET \/sign-in$/, [200]],
   [/^GET \/session$/, [200]],
   [/^POST \/sign-in$/, [303, 403, 429]],
@@ -102,10 +105,12 @@ export const interfaces: Readonly<Record<"gateway" | "central", readonly AnyElys
 export const gatewayRoutes = routesOf([
   ...interfaces.gateway,
   dashboardApp({ role: "gateway", store, walk: {}, household: {} } as unknown as Site),
+  docsApp("/v0.9/docs"),
 ]);
 export const centralRoutes = routesOf([
   ...interfaces.central,
   dashboardApp({ role: "central", store, alerts: {} } as unknown as Site),
+  docsApp("/v0.9/docs"),
 ]);
 
 export function familyOf({ method, pattern }: Route): Family {

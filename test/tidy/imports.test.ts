@@ -48,6 +48,11 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     why: "what is served meets other layers only at the store",
   },
   {
+    of: /^src\/web\/docs\//,
+    may: and(foundation, /^src\/web\/server\//),
+    why: "documents have nothing of a home",
+  },
+  {
     of: /^src\/web\/pages\//,
     may: and(foundation, store, /^src\/web\/server\/|^src\/export\/(columns|text-formats)\.ts$/),
     why: "pages show what the store has, and hand it out in the files that downloads write",
@@ -158,7 +163,7 @@ test("every source file is reached from an entry, a worker or a test", async () 
     ({ path }) =>
       entry.test(path) ||
       proof.test(path) ||
-      /^src\/web\/pages\/browser\/main\.tsx$/.test(path) ||
+      /^src\/web\/(pages\/browser\/main\.tsx|docs\/search-in-browser\.ts)$/.test(path) ||
       /^drivers\/native\/[^/]+\/index\.ts$/.test(path) ||
       /\/simulator\/main\.ts$/.test(path) ||
       /^clients\/[^/]+\/client\.ts$/.test(path),

@@ -167,6 +167,9 @@ export function apiUrl({ origin }: { readonly origin: string }): string {
   return `${origin}/v${newestVersion}`;
 }
 
+/** Where the page of the newest version of the interface is. */
+export const referencePath = `/v${newestVersion}/docs`;
+
 const defaultCache_bytes_max = 2 * 1024 * 1024;
 
 /** The contract of each version, for programs and as a page for people, to anybody and whatever they accept; each made when it is first asked for. */

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { fromMarkdown, html } from "../../../src/web/api/contract/contract-page.ts";
+import { fromMarkdown } from "../../../src/web/api/contract/contract-page.ts";
 import { type Contract, contractOf } from "../../../src/web/api/contract/openapi.ts";
 import { endpoints } from "../../../src/web/api/endpoints.ts";
 import { versions, versionsOf } from "../../../src/web/api/versions.ts";
+import { html } from "../../../src/web/server/markup.ts";
 import { fill } from "../../../testbed/programme.ts";
 import { type Serving, serve } from "../../../testbed/serving.ts";
 
@@ -64,8 +65,8 @@ describe.each(versions)("the page of version %s", (version) => {
       for (const field of Object.keys(schema["properties"] as object))
         expect(page).toContain(`<code>${field}</code>`);
     }
-    for (const name of Object.keys(contract?.components.parameters ?? {}))
-      expect(page).toContain(`<code>${name === "IfNoneMatch" ? "If-None-Match" : name}</code>`);
+    for (const { name } of Object.values(contract?.components.parameters ?? {}))
+      expect(page).toContain(`<code>${name}</code>`);
     expect(page).toContain("<td>40101</td><td>The access token is missing</td>");
   });
 

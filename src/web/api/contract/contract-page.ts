@@ -1,21 +1,9 @@
-import colours from "../../server/colours.css" with { type: "text" };
+import { html, Markup } from "../../server/markup.ts";
+import { readingStyle } from "../../server/reading-style.ts";
 import { newestVersion, versions } from "../versions.ts";
 import rules from "./contract-page.css" with { type: "text" };
 import type { Contract, Operation } from "./openapi.ts";
 import type { JsonObject } from "./openapi-examples.ts";
-
-/** A piece of HTML that is safe as it stands. */
-export class Markup {
-  constructor(readonly text: string) {}
-}
-
-type MarkupPart = string | number | undefined | Markup | readonly MarkupPart[];
-
-/** HTML from a template: whatever is put into it and is no Markup itself is text, and escaped. */
-export function html(strings: TemplateStringsArray, ...contents: readonly MarkupPart[]): Markup {
-  const parts = strings.map((part, index) => part + render(contents[index]));
-  return new Markup(parts.join(""));
-}
 
 /** Paragraphs, lists and `code`: the part of Markdown that the contract's texts use. */
 export function fromMarkdown(text: string): Markup {
@@ -31,17 +19,6 @@ export function fromMarkdown(text: string): Markup {
 /** Text with `code` in it. */
 export function inline(text: string): Markup {
   return html`${text.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
-}
-
-function render(content: MarkupPart): string {
-  if (content === undefined) return "";
-  if (content instanceof Markup) return content.text;
-  if (typeof content === "string" || typeof content === "number") return escapeText(String(content));
-  return content.map(render).join("");
-}
-
-function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /**
@@ -79,7 +56,7 @@ ${records(contract)}
 }
 
 /** The style as it stands in the page, for the policy that allows no other. */
-export const pageStyle = `${colours}${rules}`;
+export const pageStyle = `${readingStyle}${rules}`;
 
 const styleMarkup = new Markup(pageStyle);
 
@@ -95,7 +72,7 @@ function navigation(contract: Contract): Markup {
   return html`<nav aria-label="Contents">
 <p class="brand">Lintel</p>
 <div class="versions" role="group" aria-label="Versions, newest ${newestVersion}">${links}</div>
-<details class="endpoints fold"><summary>Contents</summary>${contract.tags.map(
+<details class="contents fold"><summary>Contents</summary>${contract.tags.map(
     ({ name }) => html`<h2>${name}</h2>
 <ul>${operationsOf(contract, name).map(([, { operationId, summary }]) => html`<li><a href="#${operationId}">${shortened(summary)}</a></li>`)}</ul>`,
   )}

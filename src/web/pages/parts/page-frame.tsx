@@ -17,6 +17,9 @@ export function Frame({ trail, children }: FrameData & { children: ComponentChil
             </a>
           ))}
         </nav>
+        <a class="help" href="/docs">
+          Help
+        </a>
         <form method="post" action="/sign-out">
           <button type="submit">Sign out</button>
         </form>
