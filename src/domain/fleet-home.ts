@@ -42,8 +42,9 @@ export interface FleetHome {
   readonly clock_doubted_ms: number | null;
   /** Minutes of the day before its last report in which the gateway or one of its drivers did not listen: of the worst of these. */
   readonly deaf_minutes: number | null;
-  /** Days that differed at the last comparison. */
+  /** Days that differed at the last comparison, and those that sending them again did not mend; null for these where its report does not tell them apart. */
   readonly differing_days: number | null;
+  readonly unmended_days: number | null;
   /** The error of the last failed upload, or the reason why central cannot read the gateway now. */
   readonly failure: string | null;
   /** From when on the enrollments or the consent of the home let it record nothing any more; null where no end is known. */

@@ -19,6 +19,8 @@ export interface Compared {
   readonly returned: number;
   /** Days that differ although all of their readings were handed over again. */
   readonly unrepaired: ReadonlySet<number>;
+  /** These, and days of which central keeps readings that the gateway has lost and did not take back. */
+  readonly unmended: ReadonlySet<number>;
 }
 
 export interface ComparisonOptions {
@@ -34,6 +36,7 @@ export interface ComparisonOptions {
 export class Comparison implements Compared {
   readonly differing = new Set<number>();
   readonly unrepaired = new Set<number>();
+  readonly unmended = new Set<number>();
   repaired = 0;
   kept = 0;
   returned = 0;
@@ -81,7 +84,9 @@ export class Comparison implements Compared {
       const kept = await this.#repair(request, digest);
       if (kept === 0) continue;
       extra.add(digestName(digest));
+      const before = this.returned;
       await this.#takeBack(request, digest);
+      if (this.returned - before < kept) this.unmended.add(digest.day);
     }
     // Of these the gateway has lost all readings, or erased them: then it takes none.
     if (source.takeBack !== undefined) for (const digest of lost) await this.#takeBack(request, digest);
@@ -89,6 +94,7 @@ export class Comparison implements Compared {
     // Where central holds more than the gateway, all of the gateway's readings are at central: such a day is repaired.
     const [still] = await this.#differingOf(request, digests);
     for (const digest of still) if (!extra.has(digestName(digest))) this.unrepaired.add(digest.day);
+    for (const day of this.unrepaired) this.unmended.add(day);
   }
 
   /** Sends all readings that the gateway still has of some days, without comparing: for days of which readings were pruned. */

@@ -185,6 +185,8 @@ export const GatewayReport = Type.Object(
     burn_in: Type.Optional(BurnInReport),
     /** Days found to differ since the last report, and what stopped the upload before this one. */
     differing_days: number,
+    /** Those that sending them again did not mend; absent: all of them may be such. */
+    unmended_days: Type.Optional(number),
     failure: Type.Optional(Word),
   },
   closed,

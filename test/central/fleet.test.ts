@@ -118,6 +118,7 @@ test.each([
   ["a card that was changed since the burn-in", { burn_in: burnIn([], ["card"]) }, {}, 0, "burn_in_due"],
   ["a burn-in that failed", { burn_in: burnIn(["disk"], []) }, {}, 0, "burn_in_due"],
   ["days that differ", { differing_days: 2 }, {}, 0, "data_differ"],
+  ["a day that was not mended", { differing_days: 2, unmended_days: 1 }, {}, 0, "data_differ"],
   ["an item silent while its driver listened", {}, { last_ms: start_ms + 5 * hour_ms }, 0, "item_silent"],
   ["a battery at 10 %", {}, { battery_percent: 10 }, 0, "battery_low"],
   ["a coin cell at 2.4 V", {}, { battery_mv: 2400 }, 0, "battery_low"],
@@ -125,6 +126,12 @@ test.each([
   await told(12, report, { heard_ms: start_ms, last_ms: start_ms, ...state });
   const { needs } = await home(start_ms + later_ms);
   expect(needs.map((need) => need.type)).toEqual([type]);
+});
+
+test("days that differed and were mended by sending them again need nobody", async () => {
+  const mended = { differing_days: 2, unmended_days: 0 };
+  await told(12, mended, { heard_ms: start_ms, last_ms: start_ms });
+  expect(await home(start_ms)).toMatchObject({ ...mended, needs: [] });
 });
 
 test("a machine that is not well is a reason to go there, in words, with what to bring", async () => {

@@ -21,7 +21,7 @@ test("what central lacks or has otherwise is sent again, day by day, and said", 
   const { compared, verified_seq } = await stores.transfer();
   expect(compared).toMatchObject({ repaired: 3, kept: 0, returned: 0 });
   expect([...compared.differing]).toEqual([dayOf(3), dayOf(30)]);
-  expect([...compared.unrepaired]).toEqual([]);
+  expect([[...compared.unrepaired], [...compared.unmended]]).toEqual([[], []]);
   expect(verified_seq).toBe(50);
   expect(stores.lines).toEqual([
     "warn  2 days of this box differed from central's: 3 readings were sent again",
@@ -67,6 +67,7 @@ test("where central gives nothing back, or the gateway takes nothing, what centr
     source: { takeBack: undefined } as Partial<TransferSource>,
   });
   expect(compared).toMatchObject({ kept: 1, returned: 0 });
+  expect([...compared.unmended]).toHaveLength(1);
 });
 
 test("days that differ although all was sent again are said, and are compared the next time", async () => {
@@ -77,6 +78,7 @@ test("days that differ although all was sent again are said, and are compared th
   const deaf: Partial<TransferTarget> = { repairDay: async () => ({ added: 0, corrected: 0, kept: 0 }) };
   const { compared, verified_seq, confirmed_seq } = await stores.transfer({ target: deaf });
   expect([confirmed_seq, verified_seq, [...compared.unrepaired]]).toEqual([52, 50, [dayOf(30)]]);
+  expect([...compared.unmended]).toEqual([dayOf(30)]);
   expect(stores.earlier).toMatchObject({ confirmed_seq: 52, verified_seq: 50, verified_all_ms: 0 });
   expect(stores.lines.at(-1)).toBe(
     "warn  1 days of this box still differ from central's: they are compared again the next time",

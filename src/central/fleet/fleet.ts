@@ -160,6 +160,7 @@ function fleetHome(
     clock_doubted_ms: report.doubts?.at(-1)?.to_ms ?? null,
     deaf_minutes: report.deaf_minutes ?? null,
     differing_days: report.differing_days ?? null,
+    unmended_days: report.unmended_days ?? null,
     failure: report.failure ?? null,
     recording_ends_ms: ends_ms,
     restricted,

@@ -50,8 +50,9 @@ const findings: Readonly<Record<FleetNeedType, (home: LookedAt) => Finding>> = {
   two_gateways: ({ homeid, rivals }) =>
     rivals.length > 0 &&
     `${rivals.length + 1} gateways upload for home ${homeid}: one of them has the token of another home, or a copy of the other's card`,
-  data_differ: ({ homeid, differing_days }) =>
-    (differing_days ?? 0) > 0 && `Central holds readings of home ${homeid} that its gateway has lost`,
+  data_differ: ({ homeid, differing_days, unmended_days }) =>
+    (unmended_days ?? differing_days ?? 0) > 0 &&
+    `Days of home ${homeid} differ between its gateway and central, and sending them again did not mend it: run sudo lintel verify there`,
   disk_nearly_full: ({ homeid, disk_free_bytes: bytes }) =>
     bytes !== null && bytes < disk_low_bytes && `The disk of the gateway of home ${homeid} is nearly full`,
   crash_loop: ({ homeid, restarts }) =>

@@ -57,7 +57,10 @@ export class Pull {
     const { store, clock, log, allowances, counts, connect } = this.#options;
     const { home, place } = this.gateway;
     const client = connect(this.gateway, stop);
-    const remarks = () => ({ differing_days: this.#state.differing_days, pulled: this.#state });
+    const remarks = () => {
+      const { differing_days, unmended_days } = this.#state;
+      return { differing_days, unmended_days, pulled: this.#state };
+    };
     const { title } = client;
     const target = new StoreTarget({ store, home, clock, allowances, counts, title, place, remarks });
     const filesDue = clock.now().unix_ms - this.#state.filed_ms >= day_ms;
@@ -80,9 +83,10 @@ export class Pull {
     });
     this.#held_note = held_note;
     if (!more) {
-      const differing = compared.differing.size;
-      const differing_days = everyDay ? differing : Math.max(this.#state.differing_days, differing);
-      this.#state = { ...this.#state, differing_days };
+      const since = everyDay ? { differing_days: 0, unmended_days: 0 } : this.#state;
+      const differing_days = Math.max(since.differing_days, compared.differing.size);
+      const unmended_days = Math.max(since.unmended_days ?? 0, compared.unmended.size);
+      this.#state = { ...this.#state, differing_days, unmended_days };
       if (files !== undefined) await this.#keepFiles(client, files);
     }
     await target.note({ ...report, condition: nothingNoted });
@@ -147,6 +151,7 @@ const PullState = Type.Object({
   filed_ms: Type.Integer({ minimum: 0 }),
   /** Days that differed since all were compared. */
   differing_days: Type.Integer({ minimum: 0 }),
+  unmended_days: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 type PullState = Readonly<Static<typeof PullState>>;
 

@@ -96,9 +96,11 @@ async function uploadOnce(options: UploadOptions, central: CentralClient): Promi
   /** The error of the upload before this one; in the last report, of this one. */
   let failure = state.failure ?? "";
   let differing_days = 0;
+  let unmended_days = 0;
   const describe = async () => ({
     ...(await options.describe()),
     differing_days,
+    unmended_days,
     failure: failure.slice(0, failure_length_max) || undefined,
   });
   const source = new StoreSource({ store, describe, notes: options.notes });
@@ -110,6 +112,7 @@ async function uploadOnce(options: UploadOptions, central: CentralClient): Promi
   );
   const { repaired, kept } = compared;
   differing_days = compared.differing.size;
+  unmended_days = compared.unmended.size;
   const recordsFault = await takeRecords(central, options);
   // After the readings: a cursor in these files means that central has the readings before it.
   await sendHomeFiles(central, homeFiles);

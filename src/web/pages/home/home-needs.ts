@@ -112,7 +112,7 @@ const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
   two_gateways: ({ rivals }) => ({
     text: `${rivals.length + 1} gateways upload for this home: one of them has the token of another home, or a copy of the other's card`,
   }),
-  data_differ: () => ({ text: "central holds readings that the gateway has lost" }),
+  data_differ: () => ({ text: "days differ between gateway and central, also after they were sent again" }),
   disk_nearly_full: () => ({ text: "the disk of the gateway is nearly full" }),
   crash_loop: ({ restarts }) => ({ text: `the gateway ends by itself: ${restarts} times in a day` }),
   went_back: () => ({ text: "the gateway went back from an update" }),
