@@ -13,6 +13,16 @@ export interface InterfaceReader {
    * @returns undefined where there is no such path or record; `gone` where the query goes on from what is not known any more
    */
   get<Body>(path: string, query: string, schema: TSchema): Promise<InterfacePage<Body> | "gone" | undefined>;
+  /** The parts in which a server lists what is new of an answer, from old to new; absent: it is one. */
+  partsOf?(path: string): readonly InterfacePart[];
+}
+
+/** A part of an answer. */
+export interface InterfacePart {
+  /** Without the `?`; empty: all of it. */
+  readonly query: string;
+  /** Reads pages of that part alone. */
+  readonly answers: InterfaceReader;
 }
 
 /** An answer of the interface, with the query of the page that follows it. */

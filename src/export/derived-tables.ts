@@ -11,10 +11,18 @@ import { Place, placesPath } from "../domain/derived/places.ts";
 import type { Item } from "../domain/records/item.ts";
 import { Home } from "../domain/records/programme-records.ts";
 import { isUnixTime } from "../domain/records/record-field.ts";
-import { gathered, type InterfaceReader, pagesOf } from "./answers.ts";
-import { type AskedSpan, column, columnsOfSchema, type FileColumn, rowOf, spanIn } from "./columns.ts";
+import { gathered, type InterfaceReader, type ListRecord, pagesOf } from "./answers.ts";
+import {
+  type AskedSpan,
+  column,
+  columnsOfSchema,
+  type FileColumn,
+  rowOf,
+  type SecondsSpan,
+  spanIn,
+} from "./columns.ts";
 import type { HomeZones } from "./home-zones.ts";
-import { type FileForm, fileOf, writeTable } from "./table-file.ts";
+import { type FileForm, fileOf, TableFile, writeTable } from "./table-file.ts";
 
 /** The name of a measure's table in a download. */
 export function derivedList(name: DerivedName): string {
@@ -60,41 +68,49 @@ function columnsOf(name: DerivedName): FileColumn[] {
   return [{ ...column("homeid", "integer", "the home"), identifies: "home" }, ...own];
 }
 
+/** A part of a page of `/homes/{id}/derived/all`. */
+const Records = Type.Object({ name: Type.String(), records: Type.Array(Type.Object({})) });
+
 /**
- * Writes a derived measure of all homes, home after home, each from old to new: the records that the interface answers.
+ * Writes the derived measures of all homes, a file each, home after home, each from old to new: the records that the interface answers.
  *
- * @param options.homes undefined where the interface tells no measures
- * @returns how many records; undefined, and no file, where there are no measures
+ * @param options.homes see `measuredHomes`
+ * @returns how many records each has; without those that the interface does not tell, and without files where it tells none
  */
 export async function writeDerived(
   options: FileForm & {
-    name: DerivedName;
     directory: string;
     answers: InterfaceReader;
-    homes: readonly number[] | undefined;
+    homes: readonly number[];
     zones: HomeZones;
     span: AskedSpan;
     stop: AbortSignal;
   },
-): Promise<number | undefined> {
-  const { name, directory, answers, homes, zones, span, format, stamp, pseudonyms, stop } = options;
-  const schema = derivedRecords[name];
-  async function* batches() {
-    // Without any home nothing can be asked, and there are no records.
-    if (homes?.length === 0) yield [];
-    for (const home of homes ?? []) {
-      stop.throwIfAborted();
-      const path = derivedPath(name, home);
-      const { since_s, until_s } = spanIn(span, zones.zoneOf({ currenthomeid: home }));
-      const after = since_s === undefined ? undefined : Math.max(0, since_s - 1);
-      const bounds = { limit: page_max, after, before: until_s };
-      const query = Object.entries(bounds).flatMap(([key, of]) => (of === undefined ? [] : `${key}=${of}`));
-      const newestFirst = await gathered(answers, [path], schema, `?${query.join("&")}`);
-      yield newestFirst.toReversed().map((record) => [home, ...rowOf(schema, record)]);
+): Promise<Partial<Record<DerivedName, number>>> {
+  const { directory, homes, zones, span, format, stop } = options;
+  await using files = new AsyncDisposableStack();
+  const begun = new Map<DerivedName, TableFile>();
+  for (const name of derivedNames) {
+    const path = fileOf(join(directory, "derived", name), format);
+    begun.set(name, files.use(await TableFile.begin({ ...options, path, columns: columnsOf(name) })));
+  }
+  let told = homes.length === 0;
+  for (const home of homes) {
+    stop.throwIfAborted();
+    const asked = spanIn(span, zones.zoneOf({ currenthomeid: home }));
+    for await (const measures of measuresOf(options.answers, home, asked)) {
+      told = true;
+      for (const [name, file] of begun) {
+        const newestFirst = measures.get(name) ?? [];
+        const rows = newestFirst.toReversed().map((record) => [home, ...rowOf(derivedRecords[name], record)]);
+        if (rows.length > 0) await file.add(rows);
+      }
     }
   }
-  const path = fileOf(join(directory, "derived", name), format);
-  return writeTable({ path, format, columns: columnsOf(name), stamp, pseudonyms }, batches());
+  if (!told) return {};
+  const counts: Partial<Record<DerivedName, number>> = {};
+  for (const [name, file] of begun) counts[name] = await file.finish();
+  return counts;
 }
 
 /**
@@ -106,14 +122,14 @@ export async function writePlaces(
   options: FileForm & {
     directory: string;
     answers: InterfaceReader;
-    homes: readonly number[] | undefined;
+    homes: readonly number[];
     stop: AbortSignal;
   },
 ): Promise<number | undefined> {
   const { directory, answers, homes, format, stamp, pseudonyms, stop } = options;
   async function* batches() {
-    if (homes?.length === 0) yield [];
-    for (const home of homes ?? []) {
+    if (homes.length === 0) yield [];
+    for (const home of homes) {
       stop.throwIfAborted();
       for await (const page of pagesOf(answers, placesPath(home), Place)) {
         const places = page as readonly Place[];
@@ -126,24 +142,45 @@ export async function writePlaces(
   return writeTable({ path, format, columns: placesTable.columns, stamp, pseudonyms }, batches());
 }
 
-/**
- * Homes that measures can be asked of: those with a record, and those that items live in. Where identifiers are left out their order tells nothing. Undefined where
- * the interface tells no measures.
- */
+/** Records of all measures of a home, part by part from old to new, in each the newest first; none where the interface has no measures of it. */
+async function* measuresOf(
+  answers: InterfaceReader,
+  home: number,
+  { since_s, until_s }: SecondsSpan,
+): AsyncGenerator<ReadonlyMap<string, readonly ListRecord[]>> {
+  const path = derivedPath("all", home);
+  for (const part of answers.partsOf?.(path) ?? [{ query: "", answers }]) {
+    const given = new URLSearchParams(part.query);
+    const bound = (name: string, own: number) => Number(given.get(name) ?? own);
+    const after = Math.max(bound("after", -1), since_s === undefined ? -1 : since_s - 1);
+    const before = Math.min(bound("before", Infinity), until_s ?? Infinity);
+    if (after + 1 >= before) continue;
+    const query = [after < 0 ? "" : `after=${after}`, Number.isFinite(before) ? `before=${before}` : ""];
+    const found = new Map<string, ListRecord[]>();
+    let any = false;
+    const first = query.filter((one) => one !== "").join("&");
+    for await (const page of pagesOf(part.answers, path, Records, first === "" ? "" : `?${first}`)) {
+      any = true;
+      for (const { name, records } of page as unknown as readonly DerivedPage[])
+        found.set(name, [...(found.get(name) ?? []), ...records]);
+    }
+    if (any) yield found;
+  }
+}
+
+interface DerivedPage {
+  readonly name: string;
+  readonly records: readonly ListRecord[];
+}
+
+/** Homes that measures can be asked of: those with a record, and those that items live in. Where identifiers are left out their order tells nothing. */
 export async function measuredHomes(
   answers: InterfaceReader,
   items: readonly Pick<Item, "currenthomeid">[],
   pseudonyms: FileForm["pseudonyms"],
-): Promise<number[] | undefined> {
+): Promise<number[]> {
   const recorded = (await gathered(answers, ["/homes/"], Home)).map(({ homeid }) => Number(homeid));
-  const homes = [...new Set([...recorded, ...items.flatMap(({ currenthomeid }) => currenthomeid ?? [])])];
-  const measured: number[] = [];
-  for (const home of homes)
-    if ((await answers.get(`/homes/${home}/derived`, "", Type.Array(Type.Object({})))) !== undefined)
-      measured.push(home);
-  if (measured.length === 0 && homes.length > 0) return undefined;
+  const homes = new Set([...recorded, ...items.flatMap(({ currenthomeid }) => currenthomeid ?? [])]);
   const number = (home: number) => pseudonyms?.numberOf("home", home) ?? home;
-  return measured.sort((one, other) => number(one) - number(other));
+  return [...homes].sort((one, other) => number(one) - number(other));
 }
-
-const page_max = 1_000;

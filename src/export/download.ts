@@ -265,25 +265,24 @@ function contentOf(held: HeldReadings, file: StandingFile): string | undefined {
         return [itemid, itemname, held.progress(of).revision, told];
       }),
     ]);
-  // Measures are made by the rooms, lines and notes of homes too, and missing days have the notes.
-  const isDerived = [
-    placesList,
-    coverageList,
-    missingnessList,
-    ...derivedTables.map((table) => table.name),
-  ].includes(name);
-  const rooms = isDerived ? known.digest(derivedMarks) : "";
+  const own = digestOfItems(items);
+  const isDerived = derivedTables.some((table) => table.name === name);
+  if (isDerived || name === placesList) {
+    const digest = known.digest(`${recordPaths.homes}{id}/${isDerived ? "derived/all" : "places"}`);
+    return digest && digestOf([version, digest, ...form, zones.text, file.span, own]);
+  }
+  // Coverage and missing days have the notes of homes.
+  const notes = name === coverageList || name === missingnessList ? known.digest(recordPaths.notes) : "";
   const list = recordLists.find((one) => one.name === name);
   const path = list?.owner === undefined ? undefined : list.paths[0];
   const digest = known.digest(list === undefined ? "items" : (path ?? ""));
-  if (digest === undefined || rooms === undefined) return undefined;
-  const own = digestOfItems(items);
+  if (digest === undefined || notes === undefined) return undefined;
   if (list !== undefined) return digestOf([version, digest, ...form, own]);
   // Minutes are counted up to today, wherever that is.
   const today = [...new Set(items.map((item) => zones.zoneOf(item)))].map((zone) =>
     localDate(zone, clock.now().unix_ms),
   );
-  return digestOf([version, digest, rooms, ...form, zones.text, today, file.span, file.series, epochs, own]);
+  return digestOf([version, digest, notes, ...form, zones.text, today, file.span, file.series, epochs, own]);
 }
 
 /** Most files have a part of the same items. */
@@ -308,7 +307,6 @@ function moment(unix_s: number | undefined, where: string): string {
   return unix_s === undefined ? "" : `${new Date(unix_s * 1000).toISOString()}${where}`;
 }
 
-const derivedMarks = `${recordPaths.homes}{id}/derived`;
 const stateFile = ".lintel-fetch.db";
 /** Series received at once: enough to hide a network's delay, and few beside what a server answers at once. */
 const atOnce_max = 4;

@@ -2,7 +2,7 @@ import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { version } from "../base/version.ts";
 import { recordingKinds } from "../domain/kinds.ts";
 import { recordPaths } from "../domain/records/record-table.ts";
-import { type InterfacePage, type InterfaceReader, pagesOf } from "./answers.ts";
+import { type InterfacePage, type InterfacePart, type InterfaceReader, pagesOf } from "./answers.ts";
 import type { HeldReadings } from "./held-readings.ts";
 
 /**
@@ -39,13 +39,15 @@ export class HeldAnswers implements InterfaceReader {
         );
       }
     for (const owners of ["subjects", "homes"] as const)
-      for await (const records of marksOf(answers, owners))
+      for await (const records of marksOf(answers, owners)) {
+        const parts: [string, string][] = [];
         for (const { path, marks } of records)
           for (const [name, mark] of Object.entries(marks)) {
-            note(`${recordPaths[owners]}{id}/${name}`, `${path} ${mark}\n`);
-            // Notes are asked for the days of each item too.
-            if (recordPaths.notes.endsWith(`/${name}`)) held.list([[`${path}/${name}`, mark]]);
+            note(`${recordPaths[owners]}{id}/${name.split("?")[0]}`, `${path} ${mark}\n`);
+            if (heldOfHomes.test(name)) parts.push([`${path}/${name}`, mark]);
           }
+        held.list(parts);
+      }
     return new HeldAnswers(
       answers,
       held,
@@ -68,6 +70,27 @@ export class HeldAnswers implements InterfaceReader {
   ): Promise<InterfacePage<Body> | "gone" | undefined> {
     const mark = this.#held.listed(path);
     if (mark === undefined) return this.#answers.get(path, query, schema);
+    return this.#under(mark, path, query, schema);
+  }
+
+  partsOf(path: string): InterfacePart[] {
+    this.#held.forgetParts(path);
+    const parts = this.#held.listedParts(path).map(
+      ([query, mark]): InterfacePart => ({
+        query,
+        answers: { get: (of, pages, schema) => this.#under(mark, of, pages, schema) },
+      }),
+    );
+    return parts.length === 0 ? [{ query: "", answers: this.#answers }] : parts;
+  }
+
+  /** An answer that stays the same under a mark: the one that is held, or that of the server. */
+  async #under<Body>(
+    mark: string,
+    path: string,
+    query: string,
+    schema: TSchema,
+  ): Promise<InterfacePage<Body> | "gone" | undefined> {
     const asked = `${path}${query}`;
     const under = `${mark} ${version}`;
     const known = this.#held.answer(asked, under);
@@ -103,6 +126,9 @@ async function* marksOf(answers: InterfaceReader, of: string): AsyncGenerator<re
   for await (const records of pagesOf(answers, `/marks/${of}`, Marks))
     yield records as unknown as readonly PathMarks[];
 }
+
+/** Answers about homes that are held, by the rest of their paths: lists of records are short, and asked for anew. */
+const heldOfHomes = /^(notes\/$|places$|derived\/all)/;
 
 interface PathMarks {
   readonly path: string;

@@ -89,6 +89,28 @@ export class HeldReadings implements ReadingSource {
     return this.#text("SELECT mark FROM listed WHERE path = ?", path);
   }
 
+  /** The parts of a path that marks were told of, each by its query, from old to new: those that end first. */
+  listedParts(path: string): [query: string, mark: string][] {
+    const rows = this.#database
+      .query("SELECT path, mark FROM listed WHERE path >= ?1 AND path < ?1 || '@'")
+      .values(path) as [string, string][];
+    const queryOf = (of: string) => of.slice(path.length + 1);
+    const endOf = (query: string) =>
+      Number(new URLSearchParams(query).get("before") ?? Number.MAX_SAFE_INTEGER);
+    return rows
+      .map(([of, mark]): [string, string] => [queryOf(of), mark])
+      .sort(([one], [other]) => endOf(one) - endOf(other));
+  }
+
+  /** Forgets answers to a path that no part of it has a mark of any more. */
+  forgetParts(path: string): void {
+    this.#write(
+      `DELETE FROM answers WHERE path >= ?1 AND path < ?1 || '@'
+       AND substr(mark, 1, instr(mark, ' ') - 1) NOT IN (SELECT mark FROM listed WHERE path >= ?1 AND path < ?1 || '@')`,
+      path,
+    );
+  }
+
   /** The answer to a path, where it is held under this mark. */
   answer(path: string, mark: string): string | undefined {
     return this.#text("SELECT body FROM answers WHERE path = ? AND mark = ?", path, mark);

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -105,6 +106,51 @@ test("days go on where nothing is new", async () => {
   const after = await tablesOf("data");
   expect(after).toEqual(await tablesOf("other"));
   expect(after["missingness.ndjson"]).not.toBe(before["missingness.ndjson"] as string);
+});
+
+test("a later run asks for the newest part of a home's measures alone, and keeps no part that is another one now", async () => {
+  const queries: string[] = [];
+  using between = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: (request) => {
+      const { pathname, search } = new URL(request.url);
+      if (pathname.endsWith("/homes/12/derived/all")) queries.push(search);
+      return fetch(new URL(`${pathname}${search}`, serving.api.url), {
+        headers: request.headers,
+        decompress: false,
+      });
+    },
+  });
+  const asking = async () => {
+    queries.length = 0;
+    await fetched("data", { url: between.url.origin });
+    return queries.map((query) => new URLSearchParams(query));
+  };
+  const door = { kind: "wirelesssensors", address: "00:0d:6f:00:0a:04" } as const;
+  await serving.store.append([event(door, now_ms - 500 * 86_400_000, 5)], {
+    states: [{ device: door, heard_ms: now_ms - 500 * 86_400_000, listener: "zigbee" }],
+  });
+  const first = await asking();
+  expect(new Set(first.map((query) => query.get("after"))).size).toBeGreaterThan(5);
+  expect(await asking()).toEqual([]);
+  await serving.store.append([event(door, now_ms - 7, 5)]);
+  // By months from the newest on: those that settled are not asked for again.
+  const newest = Math.max(...first.map((query) => Number(query.get("after"))));
+  for (const query of await asking()) expect(query.get("after")).toBe(String(newest));
+  await serving.store.nameItem({ address: "000d6f000a03", room: "kitchen", given_ms: now_ms });
+  expect(await asking()).toHaveLength(first.length);
+  serving.clock.advance(32 * 86_400_000);
+  await asking();
+  using held = new Database(join(place, "data", ".lintel-fetch.db"), { readonly: true });
+  const paths = held
+    .query("SELECT path FROM answers WHERE path LIKE '/homes/12/derived/all?%'")
+    .values()
+    .flat();
+  expect(paths.length).toBeGreaterThan(first.length);
+  expect(paths.filter((path) => String(path).endsWith(`?after=${newest}`))).toEqual([]);
+  await fetched("other");
+  expect(await tablesOf("data")).toEqual(await tablesOf("other"));
 });
 
 test("a server that lists no marks is asked for everything", async () => {

@@ -38,18 +38,22 @@ afterAll(() => places[Symbol.asyncDispose]());
 async function servedBy(name: PlaceName): Promise<typeof served> {
   const { api, token } = places.place(name);
   const headers = { Authorization: `bearer ${token}`, Accept: "application/json" };
-  const all: Record<string, Record<string, unknown>[]> = {};
-  for (const measure of derivedNames) {
-    const records: Record<string, unknown>[] = [];
-    let url: string | undefined = `${api.url}${derivedPath(measure, demoHome)}?limit=500`;
+  async function* pages(path: string): AsyncGenerator<Record<string, unknown>> {
+    let url: string | undefined = `${api.url}${path}`;
     while (url !== undefined) {
       const answer: Response = await fetch(url, { headers });
-      records.push(...((await answer.json()) as typeof records));
+      yield* (await answer.json()) as Record<string, unknown>[];
       const next = /<([^>]*)>/.exec(answer.headers.get("Link") ?? "")?.[1];
       url = next && new URL(next, api.url).href;
     }
-    all[measure] = records.reverse();
   }
+  const all: Record<string, Record<string, unknown>[]> = {};
+  for (const measure of derivedNames)
+    all[measure] = (await Array.fromAsync(pages(`${derivedPath(measure, demoHome)}?limit=500`))).reverse();
+  const together: typeof all = {};
+  for await (const { name, records } of pages(derivedPath("all", demoHome)))
+    together[String(name)] = [...(records as []).toReversed(), ...(together[String(name)] ?? [])];
+  expect(together).toEqual(all);
   return all;
 }
 

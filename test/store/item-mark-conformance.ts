@@ -114,6 +114,88 @@ export function marksOfItems(make: MakeCentral): void {
     if (left !== undefined) expect(changed).toEqual(expect.arrayContaining(["1 coverage", "1 device"]));
   });
 
+  test("of coverage and of measures change with a pause of the home", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 2 }));
+    for (const home of [1, 2]) {
+      const gateway = new SimulatedGateway(home, `home ${home}`).add(...events(home, 3));
+      await store.receive(gateway.all(), gateway.sender);
+    }
+    await homesOf(store, 1, 2);
+    const [told, measured] = [watched(store), compared(() => measuredOf(store, Infinity))];
+    await told();
+    await measured();
+    const span = { from_ms: start_ms + hour_ms, before_ms: start_ms + 2 * hour_ms };
+    await store.takePauses([{ home: 1, id: "ab".repeat(16), at_ms: start_ms, own: 1, ...span }]);
+    expect(await told()).toEqual(["1 coverage"]);
+    expect(await measured()).toEqual(["1"]);
+  });
+
+  test("of what measures are made of change with all that is of the home and of the time, and with nothing later", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 2 }));
+    await homesOf(store, 1, 2);
+    const [one, two] = [new SimulatedGateway(1, "one"), new SimulatedGateway(2, "two")];
+    const send = async (gateway: SimulatedGateway, of: number, after: number) => {
+      const from = gateway.last_seq + 1;
+      gateway.add(...events(of, 1, after));
+      await store.receive(gateway.batch(from, gateway.last_seq), gateway.sender);
+    };
+    const month_s = (30 * day_ms) / 1_000;
+    const [whole, older] = [Infinity, start_ms + 30 * day_ms].map((at_ms) =>
+      compared(() => measuredOf(store, at_ms)),
+    ) as [() => Promise<string[]>, () => Promise<string[]>];
+    const both = async () => [await older(), await whole()];
+    await send(one, 1, 0);
+    await send(two, 2, 0);
+    await both();
+    expect(await both()).toEqual([[], []]);
+    await send(one, 1, 60);
+    expect(await both()).toEqual([["1"], ["1"]]);
+    // From here on the sensor of the first home is beyond the month.
+    await send(one, 1, month_s + 60);
+    await both();
+    await send(one, 1, month_s + 120);
+    expect(await both()).toEqual([[], ["1"]]);
+    await send(one, 1, 90);
+    expect(await both()).toEqual([["1"], ["1"]]);
+    let note = 0;
+    const report = (health: Partial<DeviceHealth>) => {
+      const notes = { after_note: note, to_note: ++note };
+      return store.noteReport(one.report({ devices: [sensor(1)], ...notes, ...health }), one.sender);
+    };
+    await report({ states: [{ device: 0, listener: "zigbee", ...heard(0, 31 * 24) }] });
+    expect(await both()).toEqual([["1"], ["1"]]);
+    await report({ states: [{ device: 0, listener: "zigbee", ...heard(0, 32 * 24) }] });
+    expect(await both()).toEqual([[], ["1"]]);
+    for (const hour of [40 * 24, 40]) {
+      const expected = [hour === 40 ? ["1"] : [], ["1"]];
+      for (const health of [
+        { outages: [{ listener: "zigbee", ...span(hour, hour + 1) }] },
+        { silences: [{ device: 0, ...span(hour + 3, hour + 4) }] },
+        {
+          gaps: [
+            {
+              device: 0,
+              from_ms: start_ms + hour * hour_ms,
+              to_ms: start_ms + hour * hour_ms + 9,
+              reason: "not_worn" as const,
+            },
+          ],
+        },
+      ]) {
+        await report(health);
+        expect([health, await both()]).toEqual([health, expected]);
+      }
+    }
+    await take(store, item(2, { currenthomeid: 2, modelname: "another" }));
+    expect(await both()).toEqual([["2"], ["2"]]);
+    const part = visiblePart(store, await store.visible({ homes: [2], projects: [], studies: [] }));
+    expect((await part.ownerMarks("homes", all)).map(({ number }) => number)).toEqual([2]);
+  });
+
   test("of a subject and a home change with their lists, each with its own", async () => {
     await using made = await make();
     const { store } = made;
@@ -141,6 +223,16 @@ export function marksOfItems(make: MakeCentral): void {
     const part = visiblePart(store, await store.visible({ homes: [12], projects: [], studies: [] }));
     expect((await changed(part)).map(([name]) => name.split(" ")[0])).toEqual(Array(9).fill("12"));
   });
+}
+
+function homesOf(store: CentralStore, ...homes: number[]): Promise<unknown> {
+  return store.importRecords([homes.map((homeid) => recordOf("homes", homeid, { homeid }))]);
+}
+
+/** The marks of what measures of each home are made of, before a moment. */
+async function measuredOf(store: CentralStore, at_ms: number): Promise<[string, string][]> {
+  const homes = await store.ownerMarks("homes", all);
+  return homes.map(({ number, measured }) => [String(number), measured?.before(at_ms) ?? ""]);
 }
 
 /** Which marks of items are others than before, when it is called again. */

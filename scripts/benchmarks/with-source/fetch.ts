@@ -13,7 +13,6 @@ import { join } from "node:path";
 import { serve } from "bun";
 import postgres from "postgres";
 import { fieldsOf, type RecordType, type StoredRecord } from "../../../src/domain/records/record-table.ts";
-import { seriesNames } from "../../../src/domain/series.ts";
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/inventory/record-store.ts";
 import { optionsOf } from "../../program-options.ts";
@@ -35,8 +34,6 @@ class Downloads implements Disposable {
     return seconds(async () => {
       const told = await this.#central.site.answer(
         ...["fetch", "--url", origin, "--token", this.#central.readToken, "--json"],
-        // All of them, and no derived measures: a token may ask for 1,200 of these in a minute, and the first run would take hours.
-        ...["--series", seriesNames.join()],
         ...["--output", join(this.#directory, "data")],
       );
       if (told.received !== received) throw new Error(`${told.received} readings, and not ${received}`);

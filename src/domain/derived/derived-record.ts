@@ -3,8 +3,8 @@ import { kindsMeaning } from "../notes-in-time.ts";
 import { identifying, isUnixTime, record, unixTime } from "../records/record-field.ts";
 import { type DerivedName, definitionText, derivedNames, derivedOf } from "./derived-table.ts";
 
-/** Path of a measure of a home in the interface. */
-export function derivedPath(name: DerivedName, home: number | string = "{id}"): string {
+/** Path of a measure of a home in the interface, or of all its measures. */
+export function derivedPath(name: DerivedName | "all", home: number | string = "{id}"): string {
   return `/homes/${home}/derived/${name}`;
 }
 

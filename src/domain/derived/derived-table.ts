@@ -263,6 +263,9 @@ export function derivedOf(name: DerivedName): DerivedDefinition {
   return derivedTable[name];
 }
 
+/** Days before and after a month whose readings some measure of its days looks at. */
+export const reach_max_days = Math.max(...derivedNames.map((name) => derivedOf(name).reach_days));
+
 /** A definition and its version, as each record names it: `doses/1`. */
 export function definitionText(name: DerivedName): string {
   return `${name}/${derivedOf(name).version}`;

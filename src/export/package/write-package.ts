@@ -165,13 +165,9 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     const path = join(directory, series);
     keep(series, await writing(series, own, () => writeSeries({ ...options, path, series, items: own })));
   }
-  let homes: ReturnType<typeof measuredHomes> | undefined;
+  const homes = await measuredHomes(options.answers, options.inventory, pseudonyms);
   onStep(placesList);
-  const writePlacesHere = async () => {
-    homes ??= measuredHomes(options.answers, options.inventory, pseudonyms);
-    return writePlaces({ ...options, homes: await homes });
-  };
-  keep(placesList, await writing(placesList, items, writePlacesHere));
+  keep(placesList, await writing(placesList, items, () => writePlaces({ ...options, homes })));
   let leftOut: string | undefined;
   if (options.derived === "unknown")
     leftOut =
@@ -181,15 +177,17 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     const copied = await copySavedMeasures(saved, { ...options, erased });
     for (const [name, rows] of Object.entries(copied.rows)) files[name] = { rows, written: true };
     leftOut = copied.leftOut;
-  } else if (options.derived === "now")
+  } else if (options.derived === "now") {
+    let all: ReturnType<typeof writeDerived> | undefined;
     for (const name of derivedNames) {
       onStep(derivedList(name));
       const write = async () => {
-        homes ??= measuredHomes(options.answers, options.inventory, pseudonyms);
-        return writeDerived({ ...options, name, homes: await homes });
+        all ??= writeDerived({ ...options, homes });
+        return (await all)[name];
       };
       keep(derivedList(name), await writing(derivedList(name), items, write));
     }
+  }
   const standard = await standardOf({ ...options, items });
   onStep("describing it all");
   const contents = await describe(files, standard, options);

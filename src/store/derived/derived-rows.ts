@@ -2,6 +2,7 @@ import type { RecentlyUsed } from "../../base/recently-used.ts";
 import { day_ms, isIn, localDate, startOfDate_ms, type TimeSpan } from "../../base/time.ts";
 import { derivedOf } from "../../domain/derived/derived-table.ts";
 import type { DerivedRow, HomeData } from "../../domain/derived/home-data.ts";
+import type { VisibleStore } from "../visible-store.ts";
 import {
   type AskedMeasure,
   type FoundHome,
@@ -62,6 +63,20 @@ export async function rowsOfMonth(
   if (mark !== undefined) memory?.set(mark, rows, rows.length + 1);
   return rows;
 }
+
+/** A store that reads the same once: most measures of a home are made of the same readings. For one request, because it forgets nothing. */
+export function readOnce(store: VisibleStore): VisibleStore {
+  const answers = new Map<string, unknown>();
+  const once = Object.create(store);
+  for (const name of readAgain)
+    once[name] = (...asked: unknown[]) => {
+      const key = `${name} ${JSON.stringify(asked)}`;
+      if (!answers.has(key)) answers.set(key, (store[name] as (...asked: unknown[]) => unknown)(...asked));
+      return answers.get(key);
+    };
+  return once;
+}
+const readAgain = ["items", "item", "givenNames", "coverage", "page", "oldestFirst"] as const;
 
 /** All that the rows of a month depend on, as a text: of a month that can still change, also the minute. */
 async function markOf(

@@ -46,7 +46,11 @@ export async function zoneOf(
   home: number | undefined,
   setting: Pick<HomeSetting, "timezone"> | undefined,
 ): Promise<string> {
-  const told = home === undefined ? undefined : (await store.record("homes", home))?.timezone;
+  return zoneIn(home === undefined ? undefined : (await store.record("homes", home))?.timezone, setting);
+}
+
+/** The same, where the record of the home names this zone. */
+export function zoneIn(told: unknown, setting: Pick<HomeSetting, "timezone"> | undefined): string {
   return typeof told === "string" && isTimezone(told) ? told : (setting?.timezone ?? "UTC");
 }
 

@@ -5,10 +5,13 @@ import { definitionOf, type OwnerType, recordTypes } from "../../domain/records/
 import type { Visible } from "../../domain/records/visible-records.ts";
 import type { SeriesName } from "../../domain/series.ts";
 import { arrays, objects, reach, rowsOf, rowsOfAll, type Statement, type Work } from "../database.ts";
+import { counted, measuredMarks } from "../derived/derived-marks.ts";
+import { pausedSpanOf } from "../pause.ts";
 import type { ItemMarks, ItemWindow } from "../store.ts";
 import type { Homes } from "./homes.ts";
 import { type ItemPlacement, placementsOf } from "./item-overviews.ts";
 import { namesOfHomes } from "./naming.ts";
+import { pausesIn } from "./pausing.ts";
 import type { OwnedType, OwnerMarks } from "./record-store.ts";
 import { itemRowsOfKind, onlyVisible } from "./records.ts";
 
@@ -88,6 +91,7 @@ function* countsOf(homes: Homes, stays: readonly ItemPlacement[]) {
     ),
   );
   const [silencesOf, gapsOf] = [byStream(silences), byStream(gaps)];
+  const pausesOf = Map.groupBy(yield* pausesIn(of), ({ home }) => home);
   const outagesOf = new Map(outages.map((row) => [`${row.home} ${row.listener}`, row]));
   const series = new Map<number, Map<SeriesName, Total>>();
   for (const total of totals) {
@@ -99,13 +103,9 @@ function* countsOf(homes: Homes, stays: readonly ItemPlacement[]) {
     interruptions: ({ stream, home, listener }: ItemPlacement) => [
       ...[silencesOf.get(stream), gapsOf.get(stream)],
       ...[outagesOf.get(`${home} ${listener}`), outagesOf.get(`${home} gateway`)],
+      pausesOf.get(home)?.map(pausedSpanOf),
     ],
   };
-}
-
-/** How many stretches there are, and a number that changes when one of them is moved. */
-function counted(start: string, stop: string): string {
-  return `count(*) AS stretches, sum((${start} % 1000003) * (${stop} % 999983)) AS ends`;
 }
 
 const byStream = <Row extends { readonly stream: number }>(rows: readonly Row[]) =>
@@ -143,8 +143,17 @@ export function* ownerMarks(
   }
   if (owners !== "homes") return [...found].map(([number, marks]) => ({ number, marks }));
   const names = yield* namesOfHomes(of.homes, numbers, "all");
+  const measured = yield* measuredMarks(of.homes, of.epoch, numbers, of.seen?.homes);
+  const records = yield* rowsOf(
+    arrays<[number, string]>(
+      "SELECT number, record FROM records WHERE type = $1 AND number = ANY ($2::bigint[])",
+      ...[owners, numbers],
+    ),
+  );
+  const zones = new Map(records.map(([number, record]) => [number, JSON.parse(record).timezone]));
   return [...found].map(([number, marks]) => ({
-    ...{ number, marks, names: names.get(of.homes.one ? 0 : number) ?? [] },
+    ...{ number, marks, timezone: zones.get(number), measured: measured.get(number) },
+    names: names.get(of.homes.one ? 0 : number) ?? [],
   }));
 }
 

@@ -1,4 +1,5 @@
 import type { Static } from "@sinclair/typebox";
+import { day_ms } from "../../base/time.ts";
 import type {
   OwnerType,
   RecordType,
@@ -15,9 +16,25 @@ import type { GivenName } from "./given-names.ts";
 export interface OwnerMarks {
   readonly number: number;
   readonly marks: ReadonlyMap<OwnedType, string>;
-  /** Of a home: the names and places that its devices were given. */
+  /** Of a home: the names and places that its devices were given, the time zone of its record, and marks of all else that its derived measures are made of. */
   readonly names?: readonly GivenName[];
+  readonly timezone?: unknown;
+  readonly measured?: MeasuredMarks | undefined;
 }
+
+/** Marks of all that the derived measures of a home are made of, besides names, lines and the time zone. */
+export interface MeasuredMarks {
+  /** The first sign of life of its devices, unix milliseconds; undefined where there was none. */
+  readonly first_ms: number | undefined;
+  /**
+   * The mark of what the store has of before a moment, unix milliseconds. Readings and coverage that come after the moment, in their order, leave it as it is,
+   * but for those of the same `marked_ms`. A change of items, a repair and a late reading change the marks of all moments behind it.
+   */
+  readonly before: (at_ms: number) => string;
+}
+
+/** Interruptions and late readings are told apart by the weeks that they lie in. */
+export const marked_ms = 7 * day_ms;
 
 /** The part of a store that holds the programme's records: every type of the record table. */
 export interface RecordStore {

@@ -243,6 +243,8 @@ export function sqliteSpelling(text: string): string {
 }
 
 const spellings: readonly (readonly [RegExp, string])[] = [
+  // A stream is of one home. An index would be searched for each stream in each of the homes.
+  [/(\bstream = ANY \(\$\d+::bigint\[\]\)) AND home = ANY/g, "$1 AND +home = ANY"],
   [/= ANY \(\$(\d+)::\w+\[\]\)/g, "IN (SELECT value FROM json_each(?$1))"],
   // The number in a field of a record, which PostgreSQL finds as text.
   [/substring\(([\w.]+) FROM '"(\w+)":\(-\?\\d\+\)\[,}\]'\)/g, "$1 ->> '$$.$2'"],

@@ -1,5 +1,5 @@
-import { Type } from "@sinclair/typebox";
-import { day_ms, daysAfter, startOfDate_ms } from "../../base/time.ts";
+import { type TObject, Type } from "@sinclair/typebox";
+import { day_ms, daysAfter, isIn, startOfDate_ms, type TimeSpan } from "../../base/time.ts";
 import { derivedPath, derivedRecords } from "../../domain/derived/derived-record.ts";
 import {
   type DerivedName,
@@ -12,10 +12,10 @@ import { Place, placesPath } from "../../domain/derived/places.ts";
 import { kindsIn } from "../../domain/notes-in-time.ts";
 import type { Note } from "../../domain/records/programme-records.ts";
 import { record } from "../../domain/records/record-field.ts";
-import { monthAt, rowsOfMonth } from "../../store/derived/derived-rows.ts";
-import { isOlder, zoneOf } from "../../store/derived/home-readings.ts";
+import { monthAt, readOnce, rowsOfMonth } from "../../store/derived/derived-rows.ts";
+import { isOlder, type MeasuredHome, zoneOf } from "../../store/derived/home-readings.ts";
 import { placesIn } from "../../store/derived/places-in-home.ts";
-import { after, before, type Endpoint, endpoint, limit, skip } from "./endpoint.ts";
+import { after, before, type Endpoint, type EndpointCall, endpoint, limit, skip } from "./endpoint.ts";
 import { idOf, requireHome } from "./record-endpoints.ts";
 import { nextSecond } from "./series-endpoint.ts";
 
@@ -73,7 +73,56 @@ export const derivedEndpoints: readonly Endpoint[] = [
       return { body: await placesIn({ store, home: path.id, walking: setting?.walking ?? [] }) };
     },
   }),
+  endpoint({
+    name: "home_derived_all",
+    template: derivedPath("all"),
+    summary: "All derived measures of a home, a month a page, newest first: an addition, for downloads",
+    area: "Homes",
+    since: "0.9",
+    cost: "heavy",
+    path: Type.Object({ id: idOf("homes") }),
+    query: Type.Object({ skip, before, after }),
+    response: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: "name of a measure that has records in the page" }),
+          records: Type.Array(Type.Union(derivedNames.map((name) => derivedRecords[name]))),
+        },
+        { title: "Derived records" },
+      ),
+    ),
+    refusals: ["record_unknown"],
+    handle: async (call) => {
+      const of = await askedMonth(call);
+      if (of === undefined) return { body: [] };
+      const { query } = call;
+      const asked = { ...of.asked, store: readOnce(of.asked.store) };
+      const body: { name: DerivedName; records: unknown[] }[] = [];
+      let [passed, taken] = [0, 0];
+      for (const name of derivedNames) {
+        const rows = (await rowsOfMonth(asked, { name }, of.month)).filter(({ at_ms }) =>
+          isIn(of.span, at_ms),
+        );
+        const own = rows.slice(Math.max(0, query.skip - passed)).slice(0, page_records - taken);
+        passed += rows.length;
+        taken += own.length;
+        if (own.length > 0) body.push({ name, records: own.map(servedWith(name, of)) });
+      }
+      const { before, after, skip } = query;
+      if (passed > skip + page_records) return { body, next: { before, after, skip: skip + page_records } };
+      const { from_ms } = of.month;
+      let older = false;
+      for (const name of derivedNames)
+        older ||= from_ms > of.span.from_ms && (await isOlder(asked, name, from_ms));
+      return older
+        ? { body, next: { before: Math.floor(from_ms / 1000), after, skip: undefined } }
+        : { body };
+    },
+  }),
 ];
+
+/** Records of all measures together in one page. */
+const page_records = 10_000;
 
 function derivedEndpoint(name: DerivedName): Endpoint {
   const { title } = derivedOf(name);
@@ -89,36 +138,52 @@ function derivedEndpoint(name: DerivedName): Endpoint {
     response: Type.Array(derivedRecords[name]),
     refusals: ["record_unknown"],
     handle: async (call) => {
-      const { store, path, query, now_ms } = call;
-      const setting = await requireHome(call);
-      // Another home is only known by its record there: the store of a gateway takes all items for those of its own.
-      if (setting?.id !== undefined && setting.id !== path.id) return { body: [] };
-      const zone = await zoneOf(store, path.id, setting);
-      const asked = { store, home: path.id, zone, walking: setting?.walking ?? [], now_ms };
-      const until_ms = Math.min(
-        query.before === undefined ? Number.POSITIVE_INFINITY : query.before * 1000,
-        nextSecond(now_ms),
-      );
-      const from_ms = query.after === undefined ? 0 : (query.after + 1) * 1000;
-      if (until_ms <= from_ms) return { body: [] };
-      const notes = await store.recordsOf("notes", path.id);
-      // The whole month is made each time, so that a page never depends on where another began.
-      const month = monthAt(zone, until_ms - 1);
+      const of = await askedMonth(call);
+      if (of === undefined) return { body: [] };
+      const { asked, month, span } = of;
+      const { query } = call;
       const rows = await rowsOfMonth(asked, { name }, month);
       // The day has begun before the moment that a page goes on from.
-      const all = rows.filter(({ at_ms }) => at_ms >= from_ms && at_ms < until_ms);
-      const body = all.slice(query.skip, query.skip + query.limit).map(servedWith(name, { zone, notes }));
+      const all = rows.filter(({ at_ms }) => isIn(span, at_ms));
+      const body = all.slice(query.skip, query.skip + query.limit).map(servedWith(name, of));
       const { limit, after, before } = query;
       if (all.length > query.skip + limit)
         return { body, next: { before, after, skip: query.skip + limit, limit } };
-      if (month.from_ms <= from_ms || !(await isOlder(asked, name, month.from_ms))) return { body };
+      if (month.from_ms <= span.from_ms || !(await isOlder(asked, name, month.from_ms))) return { body };
       const left = Math.max(0, query.skip - all.length);
       return { body, next: { before: Math.floor(month.from_ms / 1000), after, skip: left, limit } };
     },
   });
 }
 
-function servedWith(name: DerivedName, { zone, notes }: { zone: string; notes: readonly Note[] }) {
+/** The month that a page is of, the span that is asked for, and the notes on time of the home. */
+interface AskedMonth {
+  readonly asked: MeasuredHome;
+  readonly month: TimeSpan;
+  readonly span: TimeSpan;
+  readonly notes: readonly Note[];
+}
+
+/** Reads what is asked for; undefined where there can be no records. */
+async function askedMonth(
+  call: EndpointCall<TObject> & { path: { id: number }; query: { before?: number; after?: number } },
+): Promise<AskedMonth | undefined> {
+  const { store, path, query, now_ms } = call;
+  const setting = await requireHome(call);
+  // Another home is only known by its record there: the store of a gateway takes all items for those of its own.
+  if (setting?.id !== undefined && setting.id !== path.id) return undefined;
+  const zone = await zoneOf(store, path.id, setting);
+  const asked = { store, home: path.id, zone, walking: setting?.walking ?? [], now_ms };
+  const before_ms = query.before === undefined ? Number.POSITIVE_INFINITY : query.before * 1000;
+  const to_ms = Math.min(before_ms, nextSecond(now_ms));
+  const from_ms = query.after === undefined ? 0 : (query.after + 1) * 1000;
+  // The whole month is made each time, so that a page never depends on where another began.
+  if (to_ms <= from_ms) return undefined;
+  const notes = await store.recordsOf("notes", path.id);
+  return { asked, notes, month: monthAt(zone, to_ms - 1), span: { from_ms, to_ms } };
+}
+
+function servedWith(name: DerivedName, { asked: { zone }, notes }: Pick<AskedMonth, "asked" | "notes">) {
   return ({ at_ms, day, values, observed }: DerivedRow) => {
     const from_ms = startOfDate_ms(zone, day) ?? at_ms;
     const to_ms = startOfDate_ms(zone, daysAfter(day, 1)) ?? from_ms + day_ms;

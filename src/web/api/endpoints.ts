@@ -12,6 +12,7 @@ import type { OwnerMarks } from "../../store/inventory/record-store.ts";
 import type { CoverageInterval, ItemMarks } from "../../store/store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { derivedEndpoints } from "./derived-endpoints.ts";
+import { derivedMarks } from "./derived-marks.ts";
 import {
   after,
   before,
@@ -78,21 +79,23 @@ const marksEndpoint = endpoint({
         }),
         marks: Type.Record(Type.String(), Type.String(), {
           description:
-            "a mark for each answer below that path, by the rest of its path: `events`, `coverage`, `device`, `contacts/`. That of `derived` is of rooms, names and lines of curtain sensors, and not of readings. While it is the same text, the " +
-            "answer is the same; but a series may have lost its oldest records. A series without a mark has no records",
+            "a mark for each answer below that path, by the rest of its path: `events`, `coverage`, `device`, `contacts/`. While it is the same text, the " +
+            "answer is the same; but a series may have lost its oldest records. A series without a mark has no records. `derived/all` has a mark for each part, with " +
+            "the query of the part: it changes with what is new and with the day, not within a day by time alone. The mark of `derived` is of rooms, names, " +
+            "lines of curtain sensors and notes alone",
         }),
       },
       { title: "Marks" },
     ),
   ),
   refusals: ["typename_unknown"],
-  handle: async ({ store, path: { typename }, query, settingOf }) => {
+  handle: async ({ store, path: { typename }, query, settingOf, now_ms }) => {
     const window = { ...query, limit: query.limit + 1 };
     if (typename === "subjects" || typename === "homes") {
       const found = await store.ownerMarks(typename, window);
       const listed = found.map(async (one) => {
         const setting = one.names && (await settingOf?.(one.number));
-        return marksOfOwner(typename, one, setting);
+        return marksOfOwner(typename, one, setting, now_ms);
       });
       return pageOf(await Promise.all(listed), query);
     }
@@ -112,17 +115,15 @@ function marksOfItem(kind: Kind, { record, series, coverage, device }: ItemMarks
   return { path, marks: { ...ofSeries, coverage, device } };
 }
 
-/** Measures of a home depend on rooms, names, lines and notes beside readings, coverage and records. */
 function marksOfOwner(
   owners: OwnerType,
-  { number, marks, names }: OwnerMarks,
+  owner: OwnerMarks,
   setting: HomeSetting | undefined,
+  now_ms: number,
 ) {
-  const path = recordPaths[owners] + number;
-  const named = [...marks].map(([type, mark]) => [recordPaths[type].split("{id}/")[1] ?? "", mark]);
-  if (names !== undefined)
-    named.push(["derived", Bun.hash(JSON.stringify([names, setting, marks.get("notes")])).toString(36)]);
-  return { path, marks: Object.fromEntries(named) };
+  const lists = [...owner.marks].map(([type, mark]) => [recordPaths[type].split("{id}/")[1] ?? "", mark]);
+  const derived = owners === "homes" ? derivedMarks(owner, setting, now_ms) : [];
+  return { path: recordPaths[owners] + owner.number, marks: Object.fromEntries([...lists, ...derived]) };
 }
 
 /** When an item of a kind was listened to and alive: an addition, so that no event can be told from no data. */

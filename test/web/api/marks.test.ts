@@ -43,7 +43,13 @@ test("marks tell which answers below an item, a subject and a home are others th
       .filter((name) => marks[name] !== before[place]?.marks[name])
       .map((name) => `${path}/${name}`),
   );
-  expect(changed).toEqual(["/items/wirelesssensors/wall/events", "/subjects/3/comments/"]);
+  expect(changed).toEqual([
+    "/items/wirelesssensors/wall/events",
+    "/subjects/3/comments/",
+    // At a gateway all readings are those of its home, whatever the number.
+    "/homes/12/derived/all",
+    "/homes/13/derived/all",
+  ]);
 });
 
 test("the mark of a home's measures is another one where a device has another place", async () => {

@@ -11,6 +11,8 @@ export class Components {
   /** A schema as a document has it, every titled object in it by reference. */
   schema(schema: TSchema): JsonObject {
     if (TypeGuard.IsArray(schema)) return { ...plain(schema), items: this.schema(schema.items) };
+    if (TypeGuard.IsUnion(schema) && schema.anyOf.every(TypeGuard.IsObject))
+      return { ...plain(schema), anyOf: schema.anyOf.map((one) => this.schema(one)) };
     if (!TypeGuard.IsObject(schema)) return plain(schema);
     const { title, ...object } = schema;
     const properties = Object.fromEntries(

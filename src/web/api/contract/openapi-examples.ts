@@ -19,7 +19,10 @@ export function exampleOf(schema: TObject): JsonObject {
 
 function fieldExample(name: string, schema: TSchema, own: JsonObject): unknown {
   if (TypeGuard.IsObject(schema)) return exampleOf(schema);
-  if (TypeGuard.IsArray(schema) && TypeGuard.IsObject(schema.items)) return [exampleOf(schema.items)];
+  if (TypeGuard.IsArray(schema)) {
+    const one = TypeGuard.IsUnion(schema.items) ? schema.items.anyOf[0] : schema.items;
+    if (TypeGuard.IsObject(one)) return [exampleOf(one)];
+  }
   const value = Object.hasOwn(own, name) ? own[name] : values[name];
   if (value === undefined) throw new Error(`the contract has no example of the field ${name}`);
   return typeof value === "number" && isText(schema) ? timeText(value) : value;
@@ -210,6 +213,7 @@ const ofRecord: Readonly<Record<string, JsonObject>> = {
     rule: "of one person who lives alone",
     paper: "",
   },
+  "Derived records": { name: "room_visits" },
   "Stays in rooms": { stop: stamp + 744 },
   "Episodes of sleep": { stop: stamp + 24_750, definition: "sleep/1" },
   Absences: { stop: stamp + 5_058, definition: "outings/1" },
