@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,8 @@ import { type DownloadOptions, download } from "../../src/export/download.ts";
 import { Pseudonyms, recipientKey } from "../../src/export/pseudonyms.ts";
 import { standardNames } from "../../src/export/standards/standards.ts";
 import { formatNames } from "../../src/export/table-file.ts";
+import { tableNamed } from "../../src/export/tables.ts";
+import { Site } from "../../testbed/front-door.ts";
 import { append, now_ms, reading, type Serving, serve } from "../../testbed/serving.ts";
 import { event, pillbox, sensor } from "./filled.ts";
 import { downloadOptions } from "./options.ts";
@@ -32,6 +34,7 @@ const codes: string[] = [...new Set(Object.values(ids))].map(String);
 const walking: { name: string; sensors: { item: string; metres: number }[] }[] = [];
 let serving: Serving;
 let directory: string;
+const site = new Site();
 
 function mark(name: string): string {
   const text = `Mark${marks.length}x${name.replaceAll(/[^A-Za-z]/g, "")}x`;
@@ -129,6 +132,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await serving[Symbol.asyncDispose]();
+  await site.remove();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -184,6 +188,38 @@ test("packages of two recipients share no code", async () => {
   const [first, second] = [await codesOf("recipient-one"), await codesOf("recipient-two")];
   expect(first.size).toBeGreaterThan(20);
   expect([...first.intersection(second)]).toEqual([]);
+});
+
+test("nor has a package straight from the store any of them, whose name its epoch would tell", async () => {
+  const keyFile = join(directory, "key");
+  writeFileSync(keyFile, "5a".repeat(32), { mode: 0o600 });
+  const words = ["--data", serving.directory, "--key", keyFile, "--output", join(directory, "exported")];
+  const { code, said } = await site.lintel("export", ...words);
+  expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
+  const text = await textOf("exported");
+  expect(text).toContain("the store with epoch ");
+  expect(marks.filter((one) => text.includes(one))).toEqual([]);
+});
+
+test("an age is counted by years of the calendar, up to 90 and not beyond death", () => {
+  const table = tableNamed("subjects").columns;
+  const [born, died] = ["dob", "dod"].map((field) => table.findIndex(({ name }) => name === field));
+  const age = table.findIndex(({ identifies }) => identifies === "birth");
+  const at = key(1)
+    .columns(table)
+    .findIndex(({ name }) => name === "age");
+  expect(age).toBe(born ?? -1);
+  const ageOf = (from: number | null, to: number | null = null) => {
+    const row = table.map((_, column) => (column === born ? from : column === died ? to : null));
+    return key(1).rows(table)(row)[at];
+  };
+  const [december, january] = [Date.UTC(1950, 11, 31), Date.UTC(1950, 0, 1)];
+  expect([ageOf(december), ageOf(january)]).toEqual([76, 76]);
+  expect([ageOf(born_s * 1000), ageOf(born_s * 1000, Date.UTC(2011, 5, 1)), ageOf(null)]).toEqual([
+    90,
+    80,
+    null,
+  ]);
 });
 
 test("without names it still tells where a sensor is, how old somebody is, and who had a device when", async () => {
