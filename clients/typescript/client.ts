@@ -138,6 +138,11 @@ export class Lintel {
     }
   }
 
+  /** Where the items of a home are: rooms, roles, and places in lines of curtain sensors. */
+  places(home: number, options: Asking = {}): Promise<Place[]> {
+    return this.#get(`/homes/${home}/places`, options);
+  }
+
   /** The records of a list: subjects, homes, projects, studies or issues. */
   records<Name extends Lists>(
     name: Name,
@@ -188,6 +193,21 @@ export class Lintel {
 export interface Asking {
   /** Ends the request that is under way, and with it the walk. */
   readonly signal?: AbortSignal;
+}
+
+/** Where an item of a home is. Null is not known. */
+export interface Place {
+  readonly homeid: number;
+  readonly itemid: number;
+  readonly itemname: string;
+  readonly typename: string;
+  readonly room: string | null;
+  /** Role of the item: `front door`, `fridge`, `bed` … */
+  readonly role: string | null;
+  /** The line of curtain sensors that it is in, its order there from 1 on, and its metres along it. */
+  readonly line: string | null;
+  readonly order: number | null;
+  readonly metres: number | null;
 }
 
 /** A record of a derived measure: its values by the names that docs/derived.md and the interface give them; times are unix seconds. */

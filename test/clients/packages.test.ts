@@ -59,7 +59,7 @@ function minutesIn(csv: string): Map<string, Minutes> {
 }
 
 function isMinutes(column: string): boolean {
-  return !["itemid", "itemname", "typename", "timezone", "day", "readings"].includes(column);
+  return !["itemid", "itemname", "typename", "timezone", "day", "readings", "notes"].includes(column);
 }
 
 /** Runs a program of a client with the demo in its environment, and answers what it printed. */
@@ -242,6 +242,13 @@ test("the TypeScript client tells when an item was listened to, of a window too"
   const older = await stretches({ before: newest.start });
   expect(older).toEqual(all.slice(1));
   expect((await stretches({ after: newest.start })).map(({ start }) => start)).toEqual([newest.start]);
+});
+
+test("the TypeScript client tells where the items of a home are", async () => {
+  const lintel = new Lintel({ url, token });
+  const [home] = await Array.fromAsync(lintel.records("homes"));
+  const line = (await lintel.places(Number(home?.homeid))).filter(({ line }) => line === "hall");
+  expect(line.map(({ metres }) => metres).toSorted()).toEqual([0, 0.75, 1.5, 2.25]);
 });
 
 test("the TypeScript client gives a derived measure as the records of the interface, page by page", async () => {

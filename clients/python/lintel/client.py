@@ -138,6 +138,10 @@ class Lintel:
             records += [{"homeid": homeid, **record} for record in reversed(newest_first)]
         return derived_frame(records)
 
+    def places(self, home: int) -> list[dict[str, Any]]:
+        """Where the items of a home are: room, role, and order and metres in a line of curtain sensors. None is not known."""
+        return [place for page in self._walk(f"/homes/{home}/places", {}) for place in page]
+
     def pages(
         self,
         series: Series[Reading],

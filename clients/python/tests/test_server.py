@@ -71,6 +71,11 @@ class Server(unittest.TestCase):
         self.assertEqual(len(doses), 2 * len(self.lintel.derived(homes[0], "doses", until=until)))
         self.assertEqual(doses["homeid"][0], homes[0])
 
+    def test_knows_where_the_items_of_a_home_are(self):
+        places = {of["itemname"]: of for of in self.lintel.places(next(self.lintel.records("homes"))["homeid"])}
+        self.assertEqual(places[SENSOR]["room"], "kitchen")
+        self.assertEqual(sorted(of["order"] for of in places.values() if of["line"] == "hall"), [1, 2, 3, 4])
+
     def test_has_times_in_one_form(self):
         [status, *_] = self.lintel.series(pillbox_status, "pillbox-morning").readings
         for name in ("stamp", "devicestamp", "nextpanicstart"):

@@ -29,6 +29,11 @@ lintel_derived <- function(server, home, name, since = NULL, until = NULL) {
   bound(lapply(home, derived_of, server = server, name = name, since = since, until = until))
 }
 
+# Where the items of a home are: rooms, roles, and places in lines of curtain sensors.
+lintel_places <- function(server, home) {
+  jsonlite::fromJSON(get_page(server, paste0(server$base, "/homes/", format(home, scientific = FALSE), "/places"))$text)
+}
+
 derived_of <- function(server, home, name, since, until) {
   zone <- zone_of(server, list(currenthomeid = home))
   start <- if (is.null(since)) NULL else instant_of(since, zone)

@@ -43,6 +43,10 @@ stopifnot(
   both$homeid == home, nrow(both) == 2 * nrow(lintel_derived(server, home, "doses", until = known[4]))
 )
 
+# Where items are is known.
+places <- lintel_places(server, home)
+stopifnot(places$room[places$itemname == sensor] == "kitchen", identical(sort(places$order[places$line %in% "hall"]), 1:4))
+
 # All pages are walked.
 until <- Sys.time() - 86400
 middle <- until - 3.3 * 86400
