@@ -211,6 +211,18 @@ export function kernelSynchronised(): boolean {
   return (new DataView(timex.buffer).getInt32(status_offset, true) & STA_UNSYNC) === 0;
 }
 
+/** By how much the system clock is off at most, milliseconds, as the kernel reckons it from its time service; undefined where it does not tell. */
+export function kernelClockError_ms(): number | undefined {
+  try {
+    libc ??= load();
+    const timex = new Uint8Array(timex_bytes);
+    if (libc.adjtimex(ptr(timex)) < 0) return undefined;
+    return Number(new DataView(timex.buffer).getBigInt64(maxerror_offset, true)) / 1_000;
+  } catch {
+    return undefined;
+  }
+}
+
 let libc: ReturnType<typeof load> | undefined;
 
 function load() {
@@ -220,4 +232,6 @@ function load() {
 /** struct timex of a 64-bit Linux, the same on x86-64 and arm64; its first field, `modes`, is 0: only look. */
 export const timex_bytes = 208;
 export const status_offset = 40;
+/** Microseconds. */
+const maxerror_offset = 24;
 export const STA_UNSYNC = 0x40;

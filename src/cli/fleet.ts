@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { day_ms } from "../base/time.ts";
 import { fleetOf } from "../central/fleet/fleet.ts";
 import { stoppedReleases } from "../central/fleet/stopped-releases.ts";
+import type { AcceptanceReport } from "../domain/acceptance.ts";
 import type { BurnInReport } from "../domain/burn-in.ts";
 import type { FleetHome } from "../domain/fleet-home.ts";
 import type { FirmwareOfModel } from "../store/central/central-store.ts";
@@ -139,6 +140,7 @@ const refusal_shown_ms = 14 * day_ms;
 /** Can be done without, the first first. */
 const least = [
   "ring",
+  "accepted",
   "burn-in",
   "strangers",
   "life used",
@@ -167,8 +169,16 @@ function columnsAt(now_ms: number): TableColumns<FleetHome> {
     version: ({ version, update }) =>
       update?.trying === undefined ? (version ?? undefined) : `${version} (tries ${update.trying})`,
     ring: ({ update }) => update?.ring,
+    accepted: ({ acceptance }) => (acceptance === null ? undefined : acceptedText(acceptance)),
     "burn-in": ({ burn_in }) => (burn_in === null ? undefined : burnInText(burn_in)),
   };
+}
+
+function acceptedText({ finished_ms, faults, night }: AcceptanceReport): string {
+  if (faults.length > 0) return "no";
+  const date = new Date(finished_ms).toISOString().slice(0, 10);
+  if (night === undefined) return date;
+  return night.length === 0 ? `${date}, first night good` : `${date}, first night bad`;
 }
 
 function burnInText({ ended_ms, failed, changed }: BurnInReport): string {

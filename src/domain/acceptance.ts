@@ -225,7 +225,7 @@ export const FirstNight = record("First night", {
   lateframes: Type.Integer({
     description: "messages of devices that were on disk later than two seconds after they came",
   }),
-  clockoffset: number("milliseconds by which the clock was off at most, as the kernel reckons"),
+  clockoffset: number("milliseconds by which the clock was off at most, as the kernel reckons it"),
   commit: number("milliseconds in which the card took 99 of 100 writes"),
   good: flag("nothing was wrong"),
   faults: Type.Array(AcceptanceFault, { description: "faults that were found", maxItems: 1_000 }),

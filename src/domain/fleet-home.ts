@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { AcceptanceReport } from "./acceptance.ts";
 import type { BurnInReport } from "./burn-in.ts";
 
 /** State of a home, for the people who decide whether to send somebody there. Times are unix milliseconds. */
@@ -99,6 +100,8 @@ export interface FleetHome {
   readonly update: UpdateReport | null;
   /** Its burn-in at the bench; null where it has the record of none. */
   readonly burn_in: BurnInReport | null;
+  /** Its newest acceptance; null where nobody has accepted it. */
+  readonly acceptance: AcceptanceReport | null;
   /** Subjects that were erased at the gateway and are still here; null is the home itself. */
   readonly erased_there: readonly (number | null)[];
   /** Other gateways that upload for this home: epochs. */
@@ -178,6 +181,7 @@ export const fleetNeeds = {
     ...rule("Another device under a known address", "normal", "field"),
   },
   burn_in_due: { alerttypeid: 90_025, ...rule("Burn-in due", "digest", "field") },
+  not_accepted: { alerttypeid: 90_026, ...rule("Not accepted", "digest", "field") },
   erased_there: { alerttypeid: 90_008, ...rule("Erased at the gateway", "digest", "data") },
   link_poor: {
     alerttypeid: 90_024,

@@ -6,6 +6,7 @@ import { disk_low_bytes, freeBytes } from "../base/disk/disk-fault.ts";
 import { isHot, isPowerLow, isWorn, type MachineHealth, machineHealth } from "../base/machine-health.ts";
 import { day_ms } from "../base/time.ts";
 import { upload_late_ms } from "../config/gateway-config.ts";
+import { acceptanceReportOf } from "../domain/acceptance.ts";
 import type { WalkingLine } from "../domain/derived/walking-passes.ts";
 import type { UpdateReport } from "../domain/fleet-home.ts";
 import { type Conflict, conflicts_max, conflictText, identityText } from "../domain/identity.ts";
@@ -25,6 +26,7 @@ import {
   poor_links_reported_max,
   uncertain_times_reported_max,
 } from "../transfer/protocol.ts";
+import { acceptancesIn } from "./acceptance/acceptances.ts";
 import { burnInReportOf } from "./burn-in-record.ts";
 import { scansIn } from "./mesh-scans.ts";
 import { restartsIn } from "./starts.ts";
@@ -222,6 +224,7 @@ export async function describeGateway(options: {
   const conflicts = openConflicts((await store.identities()).conflicts);
   const disk_free_bytes = await freeBytes(directory);
   const { unix_ms, quality } = clock.now();
+  const [accepted] = acceptancesIn(directory);
   const drivers = running?.drivers.map(({ name }) => name);
   const deaf = await store.deaf_ms({ from_ms: unix_ms - day_ms, to_ms: unix_ms, drivers });
   return {
@@ -243,6 +246,7 @@ export async function describeGateway(options: {
     strangers: running?.strangers.length,
     update,
     burn_in: burnInReportOf(directory),
+    ...(accepted && { acceptance: acceptanceReportOf(accepted) }),
     ...(walking.length === 0 ? {} : { walking }),
     ...(poor.length === 0 ? {} : { poor_links: poor }),
     ...(conflicts.length === 0 ? {} : { conflicts }),

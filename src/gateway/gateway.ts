@@ -1,11 +1,11 @@
 import type { DriverDefinition } from "../../drivers/driver.ts";
-import { type Clock, clockQuality } from "../base/clock.ts";
+import { type Clock, clockQuality, kernelClockError_ms } from "../base/clock.ts";
 import { freeBytes } from "../base/disk/disk-fault.ts";
-import { messageOf, type OperatorError } from "../base/errors.ts";
+import { messageOf, OperatorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { machineHealth, memoryMeter, PowerWatch } from "../base/machine-health.ts";
 import { version } from "../base/version.ts";
-import type { Config } from "../config/gateway-config.ts";
+import type { Config, UploadTarget } from "../config/gateway-config.ts";
 import { type SettingOf, zoneOf } from "../store/derived/home-readings.ts";
 import type { GatewayStore } from "../store/gateway/gateway-store.ts";
 import type { UploadStore } from "../store/gateway/upload-store.ts";
@@ -26,6 +26,7 @@ import {
 import { dashboardApp } from "../web/pages/page-routes.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import { Acceptances, acceptancesIn } from "./acceptance/acceptances.ts";
+import { FirstNights } from "./acceptance/first-night.ts";
 import { keptBurnIn } from "./burn-in-record.ts";
 import { startControl } from "./control-server.ts";
 import {
@@ -118,7 +119,7 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
     ...(await statusOf(facts)),
     ...serving(server),
   });
-  const server = await serve(facts, status);
+  const server = await serve(facts, status, started);
   started.push({ name: "server", stop: () => server.stop() });
   await admission.start();
   started.push({ name: "admission", stop: async () => admission.stop() });
@@ -199,12 +200,16 @@ interface GatewayFacts {
   readonly uploads: () => Promise<UploadStore>;
 }
 
-async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>): Promise<HttpServer> {
+async function serve(
+  facts: GatewayFacts,
+  status: () => Promise<GatewayStatus>,
+  started: Started[],
+): Promise<HttpServer> {
   const { options, parts, commits, uploads } = facts;
   const { config, clock, log } = options;
   const { store, identities, joining, household } = parts;
   const { hostname, port, realm } = config.api;
-  const acceptance = acceptancesOf(facts);
+  const acceptance = acceptancesOf(facts, started);
   const acceptancesHere = async () => acceptancesIn(config.data);
   return startServer({
     store,
@@ -240,25 +245,45 @@ async function serve(facts: GatewayFacts, status: () => Promise<GatewayStatus>):
   });
 }
 
-/** Visits that prove the installation. */
-function acceptancesOf(facts: GatewayFacts): Acceptances {
-  const { options, parts } = facts;
+/** Visits that prove the installation, and the first night after one. */
+function acceptancesOf(facts: GatewayFacts, started: Started[]): Acceptances {
+  const { options, parts, commits } = facts;
   const { config, clock, log } = options;
   const { home, walking, data: directory, upload: target } = config;
-  return new Acceptances({
-    ...{ directory, store: parts.store, clock, version, home: home.id, timezone: home.timezone, walking },
-    troubles: async () => acceptanceFaultsOf(await healthOf(facts), parts.identities.conflicts()),
-    ...(target && {
-      central: {
-        url: target.url,
-        verify: async (stop) => {
-          const { uploadFrom } = await import("./uploader/uploader.ts");
-          const site = { data: directory, ...home, home: home.id, target, walking, update: config.update };
-          return uploadFrom(site, { everyDay: true, stop, clock, log: log.named("upload") });
-        },
-      },
-    }),
+  const { store, ingest, identities } = parts;
+  const uploadNow = async (stop: AbortSignal, everyDay: boolean) => {
+    const { uploadFrom } = await import("./uploader/uploader.ts");
+    const { id, timezone } = home;
+    const site = { data: directory, timezone, home: id, target: target as UploadTarget, walking };
+    return uploadFrom(
+      { ...site, update: config.update },
+      { everyDay, stop, clock, log: log.named("upload") },
+    );
+  };
+  const acceptances = new Acceptances({
+    ...{ directory, store, clock, version, home: home.id, timezone: home.timezone, walking },
+    troubles: async () => acceptanceFaultsOf(await healthOf(facts), identities.conflicts()),
+    ...(target && { central: { url: target.url, verify: (stop) => uploadNow(stop, true) } }),
   });
+  const stop = new AbortController();
+  const nights = new FirstNights({
+    ...{ directory, store, clock, log: log.named("acceptance") },
+    figures: () => ({
+      late: ingest.status().late,
+      commit_ms: commits.below(0.99, 1_000),
+      clock_error_ms: kernelClockError_ms(),
+    }),
+    ...(target && { upload: () => uploadNow(stop.signal, false) }),
+  });
+  started.push({
+    name: "acceptance",
+    stop: async () => {
+      acceptances.stop();
+      nights.stop();
+      stop.abort(new OperatorError("the gateway stopped", "the next upload goes on"));
+    },
+  });
+  return acceptances;
 }
 
 /** The part of the configuration that is about the home: a gateway has one. */

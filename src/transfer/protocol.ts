@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { day_ms } from "../base/time.ts";
+import { AcceptanceReport } from "../domain/acceptance.ts";
 import { BurnInReport } from "../domain/burn-in.ts";
 import { StoppedRelease, stopped_max, UpdateReport } from "../domain/fleet-home.ts";
 import { conflicts_max } from "../domain/identity.ts";
@@ -183,6 +184,7 @@ export const GatewayReport = Type.Object(
     central_certificate: Type.Optional(CentralCertificateReport),
     /** Of a gateway that has the record of one. */
     burn_in: Type.Optional(BurnInReport),
+    acceptance: Type.Optional(AcceptanceReport),
     /** Days found to differ since the last report, and what stopped the upload before this one. */
     differing_days: number,
     /** Those that sending them again did not mend; absent: all of them may be such. */

@@ -85,6 +85,11 @@ const burnIn = (failed: string[], changed: string[]) => ({
   changed,
 });
 
+const accepted = (faults: string[], night?: string[]) => ({
+  ...{ number: 3, finished_ms: start_ms - hour_ms, faults },
+  ...(night && { night }),
+});
+
 test.each([
   ["a gateway that has not uploaded for two nights", {}, {}, upload_overdue_ms + 1, "upload_overdue"],
   [
@@ -117,6 +122,14 @@ test.each([
   ["a weak Zigbee link", { poor_links: poorLinks }, {}, 0, "link_poor"],
   ["a card that was changed since the burn-in", { burn_in: burnIn([], ["card"]) }, {}, 0, "burn_in_due"],
   ["a burn-in that failed", { burn_in: burnIn(["disk"], []) }, {}, 0, "burn_in_due"],
+  [
+    "an installation that was not accepted",
+    { acceptance: accepted(["Hall 2 sleeps."]) },
+    {},
+    0,
+    "not_accepted",
+  ],
+  ["a first night that was not good", { acceptance: accepted([], ["Hall 2 slept."]) }, {}, 0, "not_accepted"],
   ["days that differ", { differing_days: 2 }, {}, 0, "data_differ"],
   ["a day that was not mended", { differing_days: 2, unmended_days: 1 }, {}, 0, "data_differ"],
   ["an item silent while its driver listened", {}, { last_ms: start_ms + 5 * hour_ms }, 0, "item_silent"],

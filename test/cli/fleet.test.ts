@@ -15,6 +15,13 @@ const burnIns = {
   3: { ended_ms: start_ms, failed: [], skipped: [], changed: ["card", "stick"] },
 };
 
+/** Acceptances of homes. */
+const acceptances = {
+  1: undefined,
+  2: { number: 1, finished_ms: start_ms, faults: [], night: [] },
+  3: { number: 2, finished_ms: start_ms, faults: ["The battery of Hall 2 is nearly empty."] },
+};
+
 beforeAll(async () => {
   const store = await openCentralStore({
     directory: site.data,
@@ -35,7 +42,8 @@ beforeAll(async () => {
       history: [{ from_ms: start_ms, facts }],
     };
     const health = { devices: [sensor(home)], states: [state] };
-    await store.noteReport(gateway.report(health, { burn_in: burnIns[home] }), gateway.sender);
+    const told = { burn_in: burnIns[home], acceptance: acceptances[home] };
+    await store.noteReport(gateway.report(health, told), gateway.sender);
   }
   await store.close();
 });
@@ -74,6 +82,11 @@ test("fleet shows the burn-in of each box, and which home needs another one", as
     new Date(start_ms).toISOString().slice(0, 10),
     "other card, stick",
   ]);
+  const day = new Date(start_ms).toISOString().slice(0, 10);
+  expect(out).toContain(`${day}, first night good`);
+  expect(out).toContain(
+    "! home 3: Home 3: Not accepted: The battery of Hall 2 is nearly empty. Try it again",
+  );
   expect(out).toContain(
     "! home 3: The gateway of home 3 has another card and another stick since its burn-in: lintel burn-in --again all at the bench",
   );

@@ -194,6 +194,7 @@ function fleetHome(
     poor_links: report.poor_links ?? [],
     update: report.update ?? null,
     burn_in: report.burn_in ?? null,
+    acceptance: report.acceptance ?? null,
     erased_there: erased === nothingErased ? [] : unanswered(report, gateway.home, erased),
     rivals: gateway.rivals,
   };

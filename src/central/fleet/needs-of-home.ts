@@ -2,6 +2,7 @@ import { disk_low_bytes } from "../../base/disk/disk-fault.ts";
 import { isHot } from "../../base/machine-health.ts";
 import { plainLine } from "../../base/text.ts";
 import { day_ms, hour_ms } from "../../base/time.ts";
+import { acceptanceAnswer } from "../../domain/acceptance.ts";
 import { type FleetHome, type FleetNeed, type FleetNeedType, fleetNeeds } from "../../domain/fleet-home.ts";
 import { conflictText } from "../../domain/identity.ts";
 
@@ -110,6 +111,12 @@ const findings: Readonly<Record<FleetNeedType, (home: LookedAt) => Finding>> = {
     return (
       failed.length > 0 && `The gateway of home ${homeid} failed its burn-in (${failed.join(", ")}): ${again}`
     );
+  },
+  not_accepted: ({ homeid, acceptance }) => {
+    if (acceptance === null) return false;
+    const { faults, night = [] } = acceptance;
+    if (faults.length + night.length === 0) return false;
+    return `Home ${homeid}: ${acceptanceAnswer(acceptance)} Try it again, on the page /walk of its gateway`;
   },
   erased_there: ({ homeid, erased_there }) =>
     erased_there.map((subject) => {

@@ -46,7 +46,9 @@ export async function visitFindings(of: {
   // One after the other: a visit takes no more of the store than one reader.
   for (const overview of overviews) {
     const task = inLine.has(overview.record.itemname) ? "walk" : taskOfOverview(overview);
-    const readings = visit.asks.length === 0 ? [] : await readingsOf(store, overview, task, visit, now_ms);
+    const { typename, itemname } = overview.record;
+    const span = { from_ms: visit.asks[0]?.at_ms ?? now_ms, before_ms: now_ms + 1 };
+    const readings = await taskReadings(store, { kind: typename as Kind, itemname, task, ...span });
     const asked = task === "walk" ? undefined : times.get(overview.record.macaddress ?? "");
     seen.push({ overview, task, readings, asked });
   }
@@ -94,18 +96,22 @@ function taskOfOverview({ record, history = [], series }: ItemOverview): Accepta
   return taskOf(record.typename as Kind, record.subtypename, !hasEvents && hasMeasures);
 }
 
-async function readingsOf(
+/** Readings of a device by which a task is judged, old to new, `readings_max` at most. */
+export async function taskReadings(
   store: Pick<Store, "item" | "oldestFirst">,
-  { record }: ItemOverview,
-  task: AcceptanceTask,
-  { asks }: Visit,
-  now_ms: number,
+  of: { kind: Kind; itemname: string; task: AcceptanceTask; from_ms: number; before_ms: number },
 ): Promise<TaskReading[]> {
-  const item = await store.item(record.typename as Kind, record.itemname);
+  const { kind, itemname, task, from_ms, before_ms } = of;
+  const item = await store.item(kind, itemname);
   if (item === undefined) return [];
   const { series } = acceptanceTasks[task];
-  const span = { from_ms: asks[0]?.at_ms ?? now_ms, before_ms: now_ms + 1 };
-  const { rows } = await store.oldestFirst({ series, item: item.key, ...span, limit: readings_max });
+  const { rows } = await store.oldestFirst({
+    series,
+    item: item.key,
+    from_ms,
+    before_ms,
+    limit: readings_max,
+  });
   const place = 1 + Object.keys(seriesOf(series).fields).indexOf(valueField[series]);
   return rows.map((row) => [row[0], row[place]]);
 }

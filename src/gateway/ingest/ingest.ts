@@ -37,6 +37,7 @@ export class Ingest {
   #closing: Promise<void> | undefined;
   #committed = 0;
   #refused = 0;
+  #late = 0;
   #lastCommit: IngestStatus["lastCommit"];
   /** The clock for drivers: while readings wait for the time it is not known to be right, so that no device is set or dated by a clock that has leapt. */
   readonly clock: Clock;
@@ -154,6 +155,7 @@ export class Ingest {
       queued: this.#queue.length,
       committed: this.#committed,
       refused: this.#refused,
+      late: this.#late,
       waiting: this.#dating.waiting,
       why: this.#dating.why,
       lastCommit: this.#lastCommit,
@@ -251,6 +253,9 @@ export class Ingest {
     this.#committed += readings;
     this.#lastCommit = { at_ms: unix_ms, duration_ms: monotonic_ms - started_ms, readings };
     this.#onCommit?.(this.#lastCommit.duration_ms);
+    this.#late += group.filter(
+      (entry) => isLive(entry) && monotonic_ms - entry.monotonic_ms > late_ms,
+    ).length;
     this.#announce(appended);
     for (const { resolve } of group) resolve();
   }
@@ -330,6 +335,8 @@ interface IngestStatus {
   /** Readings committed and refused since the start. */
   readonly committed: number;
   readonly refused: number;
+  /** Those that came as they happened, and were on disk more than two seconds later. */
+  readonly late: number;
   /** Readings and signs of life that are on disk without a number until the time is known, and why. */
   readonly waiting: number;
   readonly why?: string;
@@ -347,6 +354,14 @@ interface Problem {
   readonly text: string;
   readonly since_ms: number;
 }
+
+/** Whether a reading was told as it happened: one with a stamp of the device's own clock may have waited in its buffer. */
+function isLive({ fact }: Pick<OfferedFact, "fact">): boolean {
+  return "reading" in fact && fact.reading.deviceClock === undefined;
+}
+
+/** From the arrival of a message to the disk: a longer way is late. */
+const late_ms = 2_000;
 
 /** The last value of each cursor. */
 function cursorsOf(entries: readonly Pick<OfferedFact, "cursor">[]): Map<string, string> {

@@ -62,10 +62,14 @@ export const homeEndpoints: readonly Endpoint[] = [
     response: Type.Array(KeptAcceptance),
     refusals: ["record_unknown"],
     handle: async (call) => {
-      const { path, acceptancesOf } = call;
-      const setting = await requireHome(call);
-      const isOther = setting?.id !== undefined && setting.id !== path.id;
-      return { body: isOther ? [] : ((await acceptancesOf?.(path.id)) ?? []) };
+      const { store, path, acceptancesOf, settingOf } = call;
+      const isSeen = store.homes === undefined || store.homes.includes(path.id);
+      // A gateway has those of its own home, whatever home is asked for.
+      const isElsewhere = ((await settingOf?.(path.id))?.id ?? path.id) !== path.id;
+      const body = isSeen && !isElsewhere ? ((await acceptancesOf?.(path.id)) ?? []) : [];
+      // A home that was accepted is known, whether the programme has a record of it or not.
+      if (body.length === 0) await requireHome(call);
+      return { body };
     },
   }),
 ];

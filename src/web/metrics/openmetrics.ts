@@ -126,6 +126,15 @@ export class Histogram {
     return this.#sum;
   }
 
+  /** The lowest bound, times a factor, that a share of the values was not above, and the last one where they were above all. Undefined without values. */
+  below(share: number, factor: number): number | undefined {
+    const { cumulative } = this;
+    const count = cumulative.at(-1) ?? 0;
+    if (count === 0) return undefined;
+    const step = cumulative.findIndex((below) => below >= share * count);
+    return (this.bounds[step] ?? this.bounds.at(-1) ?? 0) * factor;
+  }
+
   /** How many values were at most each bound, and at last how many there were in all. */
   get cumulative(): number[] {
     let count = 0;

@@ -94,7 +94,9 @@ export class VisitedHome implements AsyncDisposable {
     const made = new VisitedHome(store, directory, parts);
     // Each spoke when it joined, an hour before the visit.
     for (const { device, name, room, metres } of Object.values(home)) {
-      await store.append([], { states: [{ device, heard_ms: begun_ms - 60 * minute_ms, ...made.state }] });
+      await store.append([], {
+        states: [{ device, heard_ms: begun_ms - 60 * minute_ms, ...listener, ...made.state }],
+      });
       await store.nameItem({ address: device.address, name, room, metres, given_ms: begun_ms });
     }
     return made;
@@ -114,8 +116,20 @@ export class VisitedHome implements AsyncDisposable {
       };
       if (this.asleep.includes(by)) continue;
       const told = this.heartbeat.includes(by) ? [] : [readings[device.kind as keyof typeof readings]];
-      await this.store.append(told, { states: [{ device, heard_ms: at_ms, ...this.state }] });
+      await this.store.append(told, { states: [{ device, heard_ms: at_ms, ...listener, ...this.state }] });
     }
+  }
+
+  /** Time passes until then: drivers listen, and each device but those asleep shows every hour that it lives. */
+  async passes(until_ms: number): Promise<void> {
+    const from_ms = this.clock.now().unix_ms;
+    const awake = Object.entries(home).filter(([name]) => !this.asleep.includes(name as HomeName));
+    const states = [];
+    for (let at_ms = from_ms; at_ms < until_ms; at_ms += 60 * minute_ms)
+      states.push(...awake.map(([, { device }]) => ({ device, heard_ms: at_ms, ...listener })));
+    const listening = [{ listener: "zigbee", from_ms: begun_ms - 60 * minute_ms, to_ms: until_ms }];
+    await this.store.append([], { states, listening });
+    this.clock.advance(until_ms - from_ms);
   }
 
   /** The technician taps, and does what is asked, within some seconds. */
@@ -155,4 +169,5 @@ const deeds: Readonly<Record<HomeName, readonly number[]>> = {
   ...{ kitchen: [0b10], bathroom: [0b10], door: [0b1, 0], scale: [68_400], box: [0b100, 0] },
   ...{ hall1: [0b10], hall2: [0b10], hall3: [0b10] },
 };
+const listener = { listener: "zigbee" };
 const noMasses = { fatMass: null, waterMass: null, boneMass: null, muscleMass: null, batteryLevel: null };

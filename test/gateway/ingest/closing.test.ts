@@ -116,6 +116,7 @@ test("the status tells of the last commit when it was, how long it took and how 
     queued: 0,
     committed: 0,
     refused: 0,
+    late: 0,
     waiting: 0,
     why: expect.any(String),
     lastCommit: undefined,

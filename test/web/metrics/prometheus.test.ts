@@ -45,6 +45,7 @@ beforeAll(async () => {
         ...{ disk_free_bytes: 1e6, memory_bytes: 3e8, machine_memory_bytes: 1e9, strangers: 2 },
         ...{ joining_since_ms: now_ms - 5 * hour_ms, deaf_minutes: 90, failure: "no route" },
         burn_in: { ended_ms: now_ms - day_ms, failed: ["disk"], skipped: [], changed: [] },
+        acceptance: { number: 1, finished_ms: now_ms - day_ms, faults: ["Hall 2 sleeps."] },
         poor_links: [{ name: "TS011F (ab:cd)", item: false, fallen: true }],
         machine: { temperature_c: 90, power_low: true, life_used_percent: 99, written_a_day_bytes: 1e9 },
         update: {
@@ -89,6 +90,7 @@ test("central serves every figure of the fleet, and the needs of homes that were
     "link_poor",
     "memory_high",
     "minutes_missing",
+    "not_accepted",
     "power_low",
     "went_back",
   ]);

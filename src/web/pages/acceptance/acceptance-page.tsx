@@ -1,6 +1,8 @@
+import type { Kind } from "../../../domain/kinds.ts";
 import { signalText } from "../home/home-words.tsx";
 import { Frame } from "../parts/page-frame.tsx";
 import { Table } from "../parts/table.tsx";
+import { kindText } from "../setup-visit/setup-visit-words.ts";
 import type { FrameData } from "../site.ts";
 import { clockText, numberText, secondText, type Times, yearDateText } from "../time-text.ts";
 import type { AcceptanceData } from "./acceptance-data.ts";
@@ -26,7 +28,9 @@ export function AcceptancePage(data: AcceptanceData & FrameData) {
         <h1>{answer}</h1>
         <Faults faults={signed.faults} />
         <RecordFacts signed={signed} times={times} />
-        <Night record={record} times={times} />
+        {record.night === null && signed.number !== all[0]?.number ? null : (
+          <Night record={record} times={times} />
+        )}
         <Devices record={record} times={times} />
         <p class="signature">Signature of {signed.tester}</p>
         <p class="quiet">
@@ -136,7 +140,11 @@ function Devices({ record, times }: { record: Shown; times: Times }) {
           <td data-label="Room">{device.room ?? ""}</td>
           <td data-label="What">
             <span>
-              {[device.model ?? device.typename, device.firmware && `firmware ${device.firmware}`]
+              {[
+                kindText({ kind: device.typename as Kind, subtype: device.subtypename }),
+                device.model,
+                device.firmware && `firmware ${device.firmware}`,
+              ]
                 .filter((word) => word !== null && word !== "")
                 .join(", ")}{" "}
               <small>

@@ -1,5 +1,6 @@
 import { day_ms, localDays, type TimeSpan } from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
+import { acceptanceAnswer } from "../../../domain/acceptance.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
 import type { WalkingLine } from "../../../domain/derived/walking-passes.ts";
 import type { Kind } from "../../../domain/kinds.ts";
@@ -48,6 +49,8 @@ export interface HomePageData {
   readonly walking: readonly WalkingRow[];
   /** The token may see everything: where there is nothing, there is nothing for anybody. */
   readonly isWhole: boolean;
+  /** At central: whether the home was accepted, and how its first night was, in words. */
+  readonly accepted: string | null;
   /** Whoever looks may set up the home. */
   readonly maySetUp: boolean;
   /** At central: what devices were called in the home, where the inventory has another name. */
@@ -100,6 +103,7 @@ export const showHome: Show<HomePageData> = async (asked) => {
       devices,
       walking,
       isWhole: isWhole(asked),
+      accepted: sent?.acceptance ? acceptanceAnswer(sent.acceptance) : null,
       maySetUp: site.walk !== undefined && asked.token.scope === "admin",
       proposals: site.role === "central" ? proposalsIn(names, records) : [],
       now_ms,

@@ -61,7 +61,7 @@ function WhereAndWhen({ data: { home, here_ms }, times }: { data: HomePageData; 
 
 /** The devices, and below them how they are drawn. */
 function Groups({ data, times }: { data: HomePageData; times: Times }) {
-  const { path, window, devices, walking, proposals } = data;
+  const { path, window, devices, walking, proposals, accepted } = data;
   return (
     <>
       {groupsOf(devices).map(({ title, rows }) => (
@@ -93,6 +93,7 @@ function Groups({ data, times }: { data: HomePageData; times: Times }) {
       </p>
       <p>
         <a href={path === "/" ? "/acceptance" : `${path}/acceptance`}>The record of the installation</a>
+        {accepted === null ? "" : `: ${accepted}`}
       </p>
       <p>
         <a href={path === "/" ? "/burn-in" : `${path}/burn-in`}>The hardware at the bench</a>

@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { isAsSigned } from "../../../src/base/signed-json.ts";
+import { acceptanceAnswer, acceptanceReportOf } from "../../../src/domain/acceptance.ts";
+import { acceptancesIn } from "../../../src/gateway/acceptance/acceptances.ts";
+import { FirstNights, type NightFigures } from "../../../src/gateway/acceptance/first-night.ts";
+import { keptLog } from "../../../testbed/sample.ts";
+import { type HomeName, VisitedHome } from "./visit-home.ts";
+
+/** In Berlin; the visit ended on the day before at about half past three. */
+const seven_ms = Date.UTC(2026, 10, 21, 6);
+
+async function nightOf(asleep: readonly HomeName[], changed: Partial<NightFigures> = {}) {
+  await using visited = await VisitedHome.make();
+  await visited.tryAll();
+  await visited.faults();
+  const { store, clock, directory } = visited;
+  let figures: NightFigures = { late: 5, commit_ms: 25, clock_error_ms: 12 };
+  let uploads = 0;
+  const upload = async () => {
+    uploads += 1;
+  };
+  const nights = new FirstNights({
+    store,
+    clock,
+    directory,
+    log: keptLog().log,
+    figures: () => figures,
+    upload,
+  });
+  const before = acceptancesIn(directory)[0];
+  expect(await nights.look()).toBeUndefined();
+  visited.asleep = asleep;
+  figures = { ...figures, ...changed };
+  await visited.passes(seven_ms - 1);
+  expect(await nights.look()).toBeUndefined();
+  await visited.passes(seven_ms);
+  const night = await nights.look();
+  expect(await nights.look()).toBeUndefined();
+  nights.stop();
+  const [kept] = acceptancesIn(directory);
+  if (night === undefined || kept === undefined) throw new Error("no first night");
+  // The record itself is as it was.
+  expect({ ...kept, nights: [] }).toEqual(before as never);
+  expect(kept.nights.map((one) => [isAsSigned(one), one.signed])).toEqual([[true, night]]);
+  expect(uploads).toBe(1);
+  return { night, answer: acceptanceAnswer(acceptanceReportOf(kept)) };
+}
+
+test("on the next morning the box adds a night in which every device was covered, and central can say that it was good", async () => {
+  const { night, answer } = await nightOf([]);
+  expect(answer).toBe("Accepted, first night good.");
+  expect(night).toMatchObject({
+    number: 1,
+    good: true,
+    faults: [],
+    lateframes: 0,
+    commit: 25,
+    clockoffset: 12,
+  });
+  expect(night.until).toBe(seven_ms / 1_000);
+  expect(night.coverage.map(({ covered }) => covered)).toEqual(night.coverage.map(() => 1));
+  expect(night.coverage).toHaveLength(8);
+});
+
+test("a night names what was not good: a silent device, late messages, a slow card, and a clock that may be off", async () => {
+  const { night, answer } = await nightOf(["kitchen"], {
+    late: 99,
+    commit_ms: 2_500,
+    clock_error_ms: 16_000,
+  });
+  expect(night.good).toBe(false);
+  expect(night.faults.map(({ what }) => what)).toEqual([
+    expect.stringMatching(/^Kitchen motion was covered for \d % of the first night\.$/) as never,
+    "94 messages came late to the disk in the first night.",
+    "The clock may be off by 16 s.",
+    "The card took up to 2500 ms for a write.",
+  ]);
+  expect(answer).toMatch(/^Accepted, but the first night was not good: Kitchen motion was covered/);
+});
