@@ -84,6 +84,8 @@ export interface Reading {
    * stamp is made later where the system clock was not known to be right.
    */
   readonly monotonic_ms?: number;
+  /** By how much `stamp_ms` may be off, where its quality is `bounded` and that is known. */
+  readonly unsure_ms?: number;
   /** For a device with a clock of its own: the time of that clock, and the offset added to get `stamp_ms`. */
   readonly deviceClock?: { readonly stamp_ms: number; readonly offset_ms: number };
   /** A value for each field of the series, by name. */

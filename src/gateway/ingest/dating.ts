@@ -1,4 +1,5 @@
 import { type Clock, clockQuality, type Moment } from "../../base/clock.ts";
+import { day_ms } from "../../base/time.ts";
 import type { BufferCursor, Gap, Reading } from "../../domain/reading.ts";
 import type {
   Appended,
@@ -151,7 +152,9 @@ export class Dating {
       if (Math.abs(by_device_ms - stamp_ms) <= bound_ms)
         return { ...moved(reading, by_device_ms), clock: clockQuality.deviceUnmeasured };
     }
-    return { ...reading, clock: clockQuality.bounded };
+    // Before the first boot that knew the time nothing bounds it.
+    const isKnown = bound_ms < unbounded_ms;
+    return { ...reading, clock: clockQuality.bounded, ...(isKnown && { unsure_ms: bound_ms }) };
   }
 
   /** Every boot that knows the time by now, this one with what is known of it, others placed where they never learned it. */
@@ -203,3 +206,5 @@ function notesOf(facts: readonly GatewayFact[]): Pick<Notes, "states" | "gaps" |
     listening: facts.flatMap((fact) => ("listening" in fact ? [fact.listening] : [])),
   };
 }
+
+const unbounded_ms = 366 * day_ms;

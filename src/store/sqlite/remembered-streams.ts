@@ -67,9 +67,21 @@ export class UnkeptTimes {
     return this.#known;
   }
 
-  /** Why nothing is kept of a device at a moment, as `lintel status` names what was dropped; undefined: it is kept. */
-  why(device: BatchDevice, at_ms: number): string | undefined {
-    const span = erasedAt(this.spans(), device, at_ms);
+  /**
+   * Why nothing is kept of a device at a moment, as `lintel status` names what was dropped; undefined: it is kept.
+   *
+   * @param unsure_ms by how much the moment may be off: of what may be of a pause nothing is kept
+   */
+  why(device: BatchDevice, at_ms: number, unsure_ms = 0): string | undefined {
+    const span =
+      erasedAt(this.spans(), device, at_ms) ??
+      this.spans().find(
+        ({ place, from_ms, before_ms, ...of }) =>
+          place === pausePlace &&
+          at_ms + unsure_ms >= from_ms &&
+          at_ms - unsure_ms < before_ms &&
+          isOfDevice(of, device),
+      );
     return span && (span.place === pausePlace ? pausedName(span) : erasedName);
   }
 

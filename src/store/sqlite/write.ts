@@ -255,7 +255,7 @@ export class StoreWriting {
   }
 
   #insert(reading: Reading, seq: number, created: string[]): void {
-    const why = this.unkept.why(reading.device, reading.stamp_ms);
+    const why = this.unkept.why(reading.device, reading.stamp_ms, reading.unsure_ms);
     if (why !== undefined) {
       this.#addDropped.run(why, 1);
       this.#hasDropped = true;

@@ -107,6 +107,22 @@ describe("a gateway", () => {
     checkTotals(directory.path);
   });
 
+  test("keeps nothing that may be of a pause, because its time is only bounded", async () => {
+    using directory = temporaryDirectory();
+    const of = { directory: directory.path, clock, log };
+    const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+    await store.takePauses([{ ...open, before_ms: start_ms + 3 * hour_ms }]);
+    const bounded = (hours: number, event: number) => ({
+      ...at(hours, event),
+      clock: clockQuality.bounded,
+      unsure_ms: hour_ms,
+    });
+    await store.append([bounded(-1, 1), bounded(0.5, 2), bounded(3.5, 3), bounded(4.5, 4)]);
+    const { dropped } = await store.overview();
+    expect(dropped).toEqual({ "while recording was paused": 2 });
+    await store.close();
+  });
+
   test("drops what has waited for its time and lies in a pause, and its bytes from the files, also those of its log", async () => {
     using directory = temporaryDirectory();
     const of = { directory: directory.path, clock, log };
