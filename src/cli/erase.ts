@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
 import { GuardedClock, requireBelievedClock } from "../base/guarded-clock.ts";
+import { type Removal, removalsIn } from "../export/removals.ts";
 import { forgetKeptRecords } from "../gateway/uploader/home-at-central.ts";
 import type { Erasure, ErasurePlan, ErasureTarget } from "../store/erasure.ts";
 import { setAsideIn } from "../store/sqlite/data-directory.ts";
@@ -9,6 +10,7 @@ import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { spansIn } from "./erasure-list.ts";
+import { pseudonymsOf } from "./package-options.ts";
 import { addStoreOptions, type StoreOptions } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
 import { momentText, printTable, type TableColumns } from "./terminal-text.ts";
@@ -21,6 +23,8 @@ export function define(command: Command, context: CommandContext): void {
       "lintel erase --subject 7 --dry-run": "what would go, line by line",
       "lintel erase --home 12": "all that home 12 has sent; asks first",
       "lintel erase --list --json": "the record of all that was erased: keep it beside the backups",
+      'lintel erase --list --recipient "University of Oslo" --json':
+        "what Oslo is to remove from the packages that it has",
       "lintel erase --again erasures.json": "after an older backup was brought back: erase it all again",
     },
     notes: [
@@ -45,6 +49,11 @@ export function define(command: Command, context: CommandContext): void {
     .option("--dry-run", "say what would go, and change nothing")
     .option("--yes", "do not ask")
     .option("--list", "show what was erased so far")
+    .option(
+      "--recipient <name>",
+      "with --list: what is to be removed from the packages of a recipient, in the numbers that they have",
+    )
+    .option("--key <file>", "the key of these packages, as lintel fetch takes it")
     .option("--again <file>", "erase what a list has, as --list --json prints it, and this store has not")
     .option("--json", "print what went, or the list, as JSON; needs --yes or --dry-run")
     .action((options: EraseOptions) => erase(options, context));
@@ -56,6 +65,8 @@ interface EraseOptions extends StoreOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly list?: boolean;
+  readonly recipient?: string;
+  readonly key?: string;
   readonly again?: string;
 }
 
@@ -200,14 +211,34 @@ const records = ({ records: counts }: ErasurePlan) =>
 
 async function listErasures(
   store: Store,
-  { json }: EraseOptions,
-  { terminal }: CommandContext,
+  { json, recipient, key }: EraseOptions,
+  context: CommandContext,
 ): Promise<void> {
+  const { terminal } = context;
   const erasures = await store.erasures();
+  if (recipient !== undefined || key !== undefined) {
+    const pseudonyms = pseudonymsOf({ identifiers: "none", recipient, key }, context, false);
+    const given = { erased: erasures, paused: await store.pauses() };
+    const removals = pseudonyms === undefined ? [] : removalsIn(given, pseudonyms);
+    if (json) terminal.printJson(removals);
+    else if (removals.length === 0) terminal.say("Nothing is to be removed from these packages.");
+    else printTable(terminal, removed, removals);
+    return;
+  }
   if (json) terminal.printJson(erasures);
   else if (erasures.length === 0) terminal.say("Nothing was ever erased.");
   else printTable(terminal, listed, erasures);
 }
+
+const removed: TableColumns<Removal> = {
+  why: ({ why }) => why,
+  asked: ({ asked }) => asked,
+  homeid: ({ homeid }) => homeid ?? undefined,
+  itemid: ({ itemid }) => itemid ?? undefined,
+  subjectid: ({ subjectid }) => subjectid ?? undefined,
+  from: ({ from }) => from ?? undefined,
+  to: ({ to }) => to ?? undefined,
+};
 
 const listed: TableColumns<Erasure> = {
   erased: ({ at_ms }) => momentText(at_ms),

@@ -149,11 +149,13 @@ export function addIdentifierOptions(command: Command, who: string): Command {
 /**
  * The pseudonyms of a package; undefined where identifiers were asked for.
  *
+ * @param mayMake whether a missing key may be made; absent: the one that no option names
  * @throws OperatorError where the key cannot be read, is none, or others may read it
  */
 export function pseudonymsOf(
   { identifiers, key, recipient }: IdentifierOptions,
   { terminal, clock }: Pick<CommandContext, "terminal" | "clock">,
+  mayMake = key === undefined,
 ): Pseudonyms | undefined {
   if (identifiers === "full") {
     if (recipient === undefined) return undefined;
@@ -166,7 +168,7 @@ export function pseudonymsOf(
   if (named === "")
     throw new OperatorError("--recipient has no name", "name who gets the package, always in the same way");
   const path = key === undefined ? join(homedir(), ...keyPath) : resolve(key);
-  const { bytes, onUse } = keyIn(path, key === undefined, terminal);
+  const { bytes, onUse } = keyIn(path, mayMake, terminal);
   const year = new Date(clock.now().unix_ms).getUTCFullYear();
   return new Pseudonyms(named === undefined ? bytes : recipientKey(bytes, named), {
     level: identifiers === "coded" ? "coded" : "none",

@@ -78,8 +78,12 @@ export class Pseudonyms {
   /** The number of an item. */
   itemNumber(itemid: number): number {
     if (this.level === "coded") return itemid;
-    const item = this.#items.get(itemid);
-    return this.#number(`item ${(item && deviceKey(item)) ?? itemid}`);
+    return this.deviceNumber(this.#items.get(itemid), itemid);
+  }
+
+  /** The number of the item of a device, which is by its address, or by the itemid of one without an address. */
+  deviceNumber(device: Pick<Item, "typename" | "macaddress"> | undefined, itemid: number): number {
+    return this.#number(`item ${(device && deviceKey(device)) ?? itemid}`);
   }
 
   /** The name of an epoch: it is that of a home's store, and would join packages of two keys. */
