@@ -52,7 +52,9 @@ export class VisibleStores {
     const seen = await seenBy(this.#store, token);
     const store = seen === undefined ? this.#store : visiblePart(this.#store, seen);
     if (changes === undefined) return store;
-    const weight = Object.values(seen ?? {}).reduce((sum, numbers) => sum + numbers.length, items_max);
+    const { hidden, ...numbers } = seen ?? {};
+    const lists = [...Object.values(numbers), ...Object.values(hidden ?? {})];
+    const weight = lists.reduce((sum, list) => sum + list.length, items_max);
     const remembering = rememberingItems(store);
     this.#remembered.set(name, { changes, store: remembering }, weight);
     return remembering;

@@ -8,6 +8,8 @@ export interface Visible {
   readonly subjects: readonly number[];
   readonly projects: readonly number[];
   readonly studies: readonly number[];
+  /** Present where all but these is seen: of records it counts instead of the numbers above. */
+  readonly hidden?: { readonly homes: readonly number[]; readonly subjects: readonly number[] };
 }
 
 /** Stands among homes that are seen for no home: what lives nowhere, and names nobody, is seen too. */
@@ -77,7 +79,12 @@ export function numbersIn(records: readonly StoredRecord[], field: string): Set<
 }
 
 /** Types whose records are seen by their own number. */
-const visibleByNumber: readonly (keyof Visible)[] = ["homes", "subjects", "projects", "studies"];
+const visibleByNumber: readonly Exclude<keyof Visible, "hidden">[] = [
+  "homes",
+  "subjects",
+  "projects",
+  "studies",
+];
 
 function inOrder(...numbers: readonly Iterable<number>[]): number[] {
   return [...new Set(numbers.flatMap((some) => [...some]))].sort((one, other) => one - other);

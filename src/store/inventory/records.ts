@@ -195,6 +195,7 @@ const everything: Only = { text: "", parameters: [] };
 export function onlyVisible(homes: Homes, type: RecordType, seen: Visible | undefined, first: number): Only {
   if (seen === undefined) return everything;
   const names = namesIn(type).map(({ field, to }) => ({ to, column: columnOf(type, field, "records.") }));
+  if (seen.hidden !== undefined) return allBut(seen.hidden, names, first);
   const parameters: Parameter[] = [];
   const conditions = names.map(({ to, column }) => {
     // The store of one home has it as 0 in the stays of its items.
@@ -205,17 +206,38 @@ export function onlyVisible(homes: Homes, type: RecordType, seen: Visible | unde
       ? itemIsSeen(column, parameter, anyNamed(others))
       : `(${column} IS NULL OR ${column} = ANY (${parameter}::bigint[]))`;
   });
-  const some = seen.homes.includes(nowhere) ? "" : ` AND (${anyNamed(names)})`;
-  return { text: ` AND ${conditions.join(" AND ")}${some}`, parameters };
+  return { text: ` AND ${conditions.join(" AND ")} AND (${anyNamed(names)})`, parameters };
+}
+
+/** Leaves the records that name nothing hidden; of an item that has lived in a hidden home too, whoever is seen must be named beside it. */
+function allBut(
+  hidden: NonNullable<Visible["hidden"]>,
+  names: readonly { readonly to: Reference["to"]; readonly column: string }[],
+  first: number,
+): Only {
+  const parameters: Parameter[] = [];
+  const conditions = names.map(({ to, column }) => {
+    if (to === "projects" || to === "studies") return "TRUE";
+    parameters.push(to === "subjects" ? hidden.subjects : hidden.homes);
+    const given = `($${first + parameters.length - 1}::bigint[])`;
+    if (to !== "items") return `(${column} IS NULL OR NOT ${column} = ANY ${given})`;
+    const away = livedWhere(column, `stays.home = ANY ${given}`);
+    const shown = livedWhere(column, `NOT stays.home = ANY ${given}`);
+    const others = names.filter((other) => other.column !== column);
+    return `(${column} IS NULL OR NOT ${away} OR ${shown} AND (${anyNamed(others)}))`;
+  });
+  return { text: ` AND ${conditions.join(" AND ")}`, parameters };
 }
 
 /** See `onlySeen`. An item that has lived nowhere is seen with whom is named beside it. */
 function itemIsSeen(column: string, homes: string, othersNamed: string): string {
-  const lived = (where: string) =>
-    `EXISTS (SELECT 1 FROM items JOIN stays ON stays.item = items.key WHERE items.itemid = ${column} AND ${where})`;
-  const here = lived(`stays.home = ANY (${homes}::bigint[])`);
-  const elsewhere = lived(`NOT stays.home = ANY (${homes}::bigint[])`);
-  return `(${column} IS NULL OR (${here} OR ${othersNamed} OR ${nowhere} = ANY (${homes}::bigint[])) AND (NOT ${elsewhere} OR ${here} AND (${othersNamed})))`;
+  const here = livedWhere(column, `stays.home = ANY (${homes}::bigint[])`);
+  const elsewhere = livedWhere(column, `NOT stays.home = ANY (${homes}::bigint[])`);
+  return `(${column} IS NULL OR (${here} OR ${othersNamed}) AND (NOT ${elsewhere} OR ${here} AND (${othersNamed})))`;
+}
+
+function livedWhere(column: string, where: string): string {
+  return `EXISTS (SELECT 1 FROM items JOIN stays ON stays.item = items.key WHERE items.itemid = ${column} AND ${where})`;
 }
 
 function anyNamed(names: readonly { readonly column: string }[]): string {

@@ -1,12 +1,11 @@
-import { type RecordType, recordTypes } from "../../domain/records/record-table.ts";
-import { namesIn, nowhere, numbersIn, type Visible } from "../../domain/records/visible-records.ts";
+import { nowhere, numbersIn, type Visible } from "../../domain/records/visible-records.ts";
 import { arrays, change, objects, rowsOf, rowsOfAll, type Work, withoutNulls } from "../database.ts";
 import { type PauseRequest, pauseOpen_ms } from "../pause.ts";
 import { type JournalEntry, newJournalId, type RestrictionRequest } from "../restriction.ts";
 import { withdraw } from "./consent.ts";
 import type { Homes } from "./homes.ts";
 import { pausesIn, takePauses } from "./pausing.ts";
-import { columnOf, recordsWith } from "./records.ts";
+import { recordsWith } from "./records.ts";
 
 /** See `Restrictions.restrict`. */
 export function* restrict(homes: Homes, request: RestrictionRequest): Work<readonly number[] | undefined> {
@@ -111,45 +110,24 @@ export function* withoutRestricted(homes: Homes, seen: Visible): Work<Visible> {
 
 /** All that there is, without what is restricted, as a token sees it that is not bound; undefined: nothing is restricted. To be read in one snapshot. */
 export function* unrestricted(homes: Homes): Work<Visible | undefined> {
-  if ((yield* restrictedHomes()).size === 0) return undefined;
+  const hidden = yield* restrictedHomes();
+  if (hidden.size === 0) return undefined;
   if (homes.one) return nothing;
-  const all = {
-    homes: yield* numbersOf("homes"),
-    subjects: yield* numbersOf("subjects"),
-    projects: yield* numbersOf("projects"),
-    studies: yield* numbersOf("studies"),
-  };
-  const elsewhere = yield* rowsOfAll(
+  const known = yield* rowsOfAll(
+    arrays<[number]>("SELECT number FROM records WHERE type = 'homes'"),
     arrays<[number]>("SELECT DISTINCT home FROM stays"),
     arrays<[number]>("SELECT DISTINCT home FROM streams"),
     arrays<[number]>("SELECT DISTINCT home FROM tokens WHERE home IS NOT NULL"),
   );
-  for (const home of elsewhere.flat(2)) all.homes.add(home);
-  return yield* withoutRestricted(homes, {
-    ...{ subjects: inOrder(all.subjects), projects: inOrder(all.projects), studies: inOrder(all.studies) },
-    homes: [nowhere, ...inOrder(all.homes)],
-  });
+  const shown = new Set(known.flat(2)).difference(hidden);
+  return {
+    ...nothing,
+    homes: [nowhere, ...inOrder(shown)],
+    hidden: { homes: inOrder(hidden), subjects: inOrder(yield* hiddenSubjects(hidden)) },
+  };
 }
 
 const nothing: Visible = { homes: [], subjects: [], projects: [], studies: [] };
-
-/** Numbers by which any record names a home, subject, project or study, or is one. */
-function* numbersOf(to: keyof Visible): Work<Set<number>> {
-  const columns = recordTypes.flatMap((type) => columnsNaming(type, to).map((column) => [type, column]));
-  const rows = yield* rowsOfAll(
-    ...columns.map(([type, column]) => {
-      const table = type === "items" ? "items WHERE" : `records WHERE type = '${type}' AND`;
-      return arrays<[number]>(`SELECT DISTINCT ${column} FROM ${table} ${column} IS NOT NULL`);
-    }),
-  );
-  return new Set(rows.flat(2));
-}
-
-function columnsNaming(type: RecordType, to: keyof Visible): string[] {
-  return namesIn(type)
-    .filter((name) => name.to === to)
-    .map(({ field }) => columnOf(type, field));
-}
 
 /** People who live, or have lived, in restricted homes and in no other. */
 function* hiddenSubjects(hidden: ReadonlySet<number>): Work<ReadonlySet<number>> {
