@@ -17,6 +17,7 @@ export interface ReceivedCall {
 
 /** The fields of an alert that tests look at. */
 export interface CalledAlert {
+  readonly id: number;
   readonly home: number | null;
   readonly need: string;
   readonly item: string | null;
