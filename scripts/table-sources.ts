@@ -41,5 +41,6 @@ export const sourcesOf: Readonly<Record<string, readonly string[]>> = {
   "trials requests random": ["src/web", "src/store"],
   "trials update": ["src/gateway/update", "src/cli/update.ts"],
   "trials uploads line": [...upload, "src/gateway/uploader", "src/web/client"],
+  "trials uploads month": [...upload, "src/gateway/uploader", "src/web/client"],
   "trials year": ["src/gateway", "src/base/clock.ts", ...store],
 };
