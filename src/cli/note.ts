@@ -3,8 +3,9 @@ import { OperatorError } from "../base/errors.ts";
 import { plainLine } from "../base/text.ts";
 import { isTimezone } from "../base/timezone.ts";
 import { loadParts } from "../config/gateway-config.ts";
-import { type Note, type NoteKind, note_words_max, noteKinds } from "../domain/records/programme-records.ts";
-import { isNoteOfCentral } from "../gateway/uploader/home-at-central.ts";
+import { type NoteKind, note_words_max, noteKinds } from "../domain/note-kinds.ts";
+import type { Note } from "../domain/records/programme-records.ts";
+import { notesOfCentral } from "../gateway/uploader/home-at-central.ts";
 import { addNote } from "../store/note-requests.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
@@ -110,7 +111,7 @@ async function removeFrom(noteid: number, options: NoteOptions, context: Command
     const note = notes.find((one) => one.noteid === noteid);
     if (note === undefined)
       throw new OperatorError(`this home has no note ${noteid}`, "lintel note list shows the numbers");
-    if (directory !== undefined && note.source !== "home" && isNoteOfCentral(directory, noteid))
+    if (directory !== undefined && note.source !== "home" && notesOfCentral(directory).has(noteid))
       throw new OperatorError(
         "this note is central's, and would come back with the next upload",
         `run lintel note remove ${noteid} --home ${home} at central`,

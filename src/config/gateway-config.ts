@@ -147,8 +147,13 @@ export interface Config {
   readonly file: string;
   /** Absolute path of the data directory; a relative one in the file is meant from where the file is. */
   readonly data: string;
-  /** `may_pause`: whether the people of the home may pause the recording by the page `/recorded`. */
-  readonly home: { readonly id?: number; readonly timezone: string; readonly may_pause?: boolean };
+  /** Whether the people of the home may pause the recording by the page `/recorded`, and write notes on time. */
+  readonly home: {
+    readonly id?: number;
+    readonly timezone: string;
+    readonly may_pause?: boolean;
+    readonly may_note?: boolean;
+  };
   readonly api: {
     readonly hostname: string;
     /** 0 takes a free port. */
@@ -185,6 +190,7 @@ const coreSchemas = {
     id: Type.Optional(Type.Integer({ minimum: 1, description: "the number of the home, 1 or above" })),
     timezone: Type.Optional(Type.String({ description: 'a time zone name such as "Europe/Berlin"' })),
     may_pause: Type.Optional(Type.Boolean({ description: "true or false" })),
+    may_note: Type.Optional(Type.Boolean({ description: "true or false" })),
   }),
   api: Type.Object({
     listen: Type.Optional(
@@ -316,8 +322,13 @@ const parts = {
   data: ({ file, values }: Document) =>
     resolve(dirname(resolve(file)), (values["data"] as string | undefined) ?? defaultData),
   home: ({ values }: Document) => {
-    const { id, timezone, may_pause } = (values["home"] ?? {}) as Static<typeof coreSchemas.home>;
-    return { id, timezone: timezone ?? machineTimezone(), ...(may_pause !== undefined && { may_pause }) };
+    const { id, timezone, may_pause, may_note } = (values["home"] ?? {}) as Static<typeof coreSchemas.home>;
+    return {
+      id,
+      timezone: timezone ?? machineTimezone(),
+      ...(may_pause !== undefined && { may_pause }),
+      ...(may_note !== undefined && { may_note }),
+    };
   },
   upload: ({ file, values }: Document) => {
     const section = values["upload"] as Static<typeof uploadSection> | undefined;

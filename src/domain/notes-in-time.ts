@@ -1,5 +1,6 @@
 import { overlap, type TimeSpan } from "../base/time.ts";
-import { type Note, type NoteKind, noteKinds } from "./records/programme-records.ts";
+import { type NoteKind, noteKinds } from "./note-kinds.ts";
+import type { Note } from "./records/programme-records.ts";
 
 /** The time of a note, unix milliseconds; one of a moment lasts a second, and one without an end for ever. */
 export function timeOf({ start, stop }: Pick<Note, "start" | "stop">): TimeSpan {

@@ -232,6 +232,10 @@ async function serve(
         }),
         walk: new SetupVisit({ joining, identities, store, clock, lines: config.walking }),
         ...(config.home.may_pause === true && { household }),
+        noting: {
+          mayNote: config.home.may_note === true,
+          ofCentral: async () => (await import("./uploader/home-at-central.ts")).notesOfCentral(config.data),
+        },
         remoteOf: async () => remoteHistoryOf(config),
         troublesOf: async () => troublesOf(await healthOf(facts)),
         doubtsOf: () => store.uncertainTimes(),

@@ -207,7 +207,7 @@ const faults: readonly [toml: string, what: string, remedy: string][] = [
   [
     "[home]\nelephants = 1",
     'lintel.toml line 2: unknown key "elephants" in [home]',
-    "known here: id, timezone, may_pause",
+    "known here: id, timezone, may_pause, may_note",
   ],
   [
     'home.id = "one"',

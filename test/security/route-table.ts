@@ -64,6 +64,7 @@ export const open: readonly [route: RegExp, statuses: readonly number[]][] = [
 
 /** The only routes of a gateway by which anything changes. SECURITY.md names them. */
 export const changingGateway = [
+  "POST /notes",
   "POST /recorded/pause",
   "POST /walk/conflict",
   "POST /walk/finish",
@@ -77,6 +78,7 @@ export const changingGateway = [
 export const changingCentral = [
   "POST /alerts/acknowledge",
   "POST /alerts/test",
+  "POST /notes",
   "POST /sync/v1/batches",
   "POST /sync/v1/report",
   "POST /sync/v1/remote",

@@ -26,7 +26,7 @@ import { changedIn, tablesOf } from "./tables.ts";
 
 const otherMethods = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-test("the only routes that change a gateway are the seven forms of setting up and that of a pause, and those that change central are uploads and two forms of alerts", () => {
+test("the only routes that change a gateway are the seven forms of setting up and those of a pause and of notes, and those that change central are uploads and the forms of alerts and notes", () => {
   const changing = (routes: readonly Route[]) =>
     routes
       .filter(({ method }) => method !== "GET")
@@ -284,7 +284,7 @@ describe("the forms of setting up", () => {
     const cookie = `lintel-${port}=${tokens.gateway.admin}`;
     const before = tablesOf(site);
     const posts = gatewayRoutes.filter(({ method }) => method !== "GET");
-    expect(posts.length).toBe(10);
+    expect(posts.length).toBe(11);
     for (const { method, pattern } of posts)
       for (const from of [
         { "Sec-Fetch-Site": "cross-site" },

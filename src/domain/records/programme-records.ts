@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { isTimezone } from "../../base/timezone.ts";
 import { isKind } from "../kinds.ts";
+import { note_words_max, noteKinds, noteSources } from "../note-kinds.ts";
 import { Item, subtypeNamed } from "./item.ts";
 import {
   code,
@@ -16,9 +17,6 @@ import {
   unixTime,
   unixTimeOrNull,
 } from "./record-field.ts";
-
-/** Characters of the words of a note. */
-export const note_words_max = 500;
 
 /** A home in which items are installed. */
 export const Home = record("Home", {
@@ -51,13 +49,6 @@ export const HomeInventory = record("Home inventory", {
 });
 
 export type HomeInventory = Static<typeof HomeInventory>;
-
-/** Kinds of notes on time. */
-export const noteKinds = ["visitor", "away", "hospital", "furniture", "sensor_moved", "other"] as const;
-export type NoteKind = (typeof noteKinds)[number];
-
-/** Sources of notes. */
-const noteSources = ["home", "coordinator", "import"] as const;
 
 /** Something that was so in a home for a time, and that no sensor tells: see docs/notes.md. */
 export const Note = record("Note", {

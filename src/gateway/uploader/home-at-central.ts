@@ -137,9 +137,9 @@ async function untoldNotes(
   return { ...changes, kept };
 }
 
-/** Whether central has sent a note, so that it is the one to change it. */
-export function isNoteOfCentral(directory: string, noteid: number): boolean {
-  return notesIn(keptRecords(join(directory, recordsName))).some((note) => note.noteid === noteid);
+/** Numbers of the notes that central has sent: it is the one to change them. */
+export function notesOfCentral(directory: string): ReadonlySet<number> {
+  return new Set(notesIn(keptRecords(join(directory, recordsName))).map(({ noteid }) => noteid));
 }
 
 function notesIn({ notes = [] }: RecordsDocument): readonly Note[] {

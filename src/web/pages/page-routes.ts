@@ -36,6 +36,7 @@ export function dashboardApp(site: Site) {
     .use(sessionRoutes)
     .use(fileRoutes(signedIn))
     .use(pageRoutes(site, signedIn));
+  app.use(formRoutes(askedBy, { "/notes": noteForm }));
   if (site.household !== undefined)
     app.use(formRoutes(askedBy, { "/recorded/pause": pauseForm(site.household) }));
   if (site.alerts !== undefined) app.use(formRoutes(askedBy, alertForms()));
@@ -235,6 +236,13 @@ function pauseForm(household: Household): TakeForm {
     else if (for_ms !== undefined) await household.pause(askerName(asked), for_ms);
     return "/recorded";
   };
+}
+
+/** The form of a note on time, which leads back to its page. */
+async function noteForm(asked: Asked, form: URLSearchParams): Promise<string> {
+  const forms = await import("./notes/notes-data.ts");
+  await forms.noteForm(asked, form);
+  return nextIn(form.get("next"));
 }
 
 /** @throws HttpError 401 where the text is no token that holds, 429 where wrong ones came too often */

@@ -50,6 +50,13 @@ export interface Site {
   readonly acceptancesOf?: AcceptancesOf;
   /** Absent where the people of the home may not pause by a page. */
   readonly household?: Household;
+  /** At a gateway. */
+  readonly noting?: {
+    /** Whether the people of the home may write notes too. */
+    readonly mayNote: boolean;
+    /** Numbers of the notes that central has sent: it is the one to change them. */
+    ofCentral(): Promise<ReadonlySet<number>>;
+  };
   /** Lines of curtain sensors on which walking speed is measured, as the configuration of a home's gateway names them. */
   walkingOf?(home: number | undefined): Promise<readonly WalkingLine[]>;
 }

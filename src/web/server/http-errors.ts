@@ -46,6 +46,10 @@ export const errorTable = {
     40304,
     "Home {home} is restricted: what was recorded in it is kept, and shown to nobody",
   ),
+  notes_scope: row(
+    40305,
+    "Writing notes needs a token of scope admin, or [home] may_note = true at the gateway: lintel token create NAME --scope admin --link makes one",
+  ),
   path_unknown: row(40401, "There is nothing at this path"),
   typename_unknown: row(40402, "No item type is named {typename}"),
   item_unknown: row(40403, "No item of type {typename} is named {itemname}"),

@@ -2,6 +2,7 @@ import UPlot from "uplot";
 import { day_ms, hour_ms } from "../../../base/time.ts";
 import type { Curve } from "../device/curve-data.ts";
 import { days_max } from "../device/day-plots.ts";
+import { partOf } from "../parts/note-words.ts";
 import type { CurveOptions, Drawing } from "../parts/plots-and-tones.ts";
 import { clockText, dateText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
 import {
@@ -230,7 +231,10 @@ function axesOf({ curve, view: { from_ms, to_ms }, times, ink }: Inked): UPlot.A
 }
 
 /** The ground up to now, and over it what is not known. */
-function paintGround(u: UPlot, { view: { from_ms, to_ms }, uncovered, times, ink }: Inked): void {
+/** The line of a note, above the curve. */
+const note_px = 4;
+
+function paintGround(u: UPlot, { view: { from_ms, to_ms }, uncovered, notes, times, ink }: Inked): void {
   u.ctx.save();
   u.ctx.scale(devicePixelRatio, devicePixelRatio);
   const [top = 0, height = 0] = [u.bbox.top, u.bbox.height].map((px) => px / devicePixelRatio);
@@ -245,6 +249,12 @@ function paintGround(u: UPlot, { view: { from_ms, to_ms }, uncovered, times, ink
     u.ctx.fillStyle = ink.quiet;
     for (const at_ms of [span.from_ms, span.to_ms].filter((one) => one > from_ms && one < to_ms))
       u.ctx.fillRect(x(at_ms), top, 1, height);
+  }
+  u.ctx.fillStyle = ink.person;
+  for (const note of notes) {
+    const part = partOf(note, { from_ms, to_ms }, times.now_ms);
+    if (part.from_ms < part.to_ms)
+      u.ctx.fillRect(x(part.from_ms), top, Math.max(2, x(part.to_ms) - x(part.from_ms)), note_px);
   }
   u.ctx.restore();
 }

@@ -1,5 +1,6 @@
 import { hour_ms } from "../../../base/time.ts";
 import { rowHeightOf, rowsTop } from "../device/day-plots.ts";
+import { partOf } from "../parts/note-words.ts";
 import { night_h } from "../parts/uncovered-look.ts";
 import { monthDateText, shortDateText } from "../time-text.ts";
 import type { UncoveredWhy } from "../uncovered.ts";
@@ -82,6 +83,7 @@ export class RasterLayout implements DayLayout {
     paintNothing(context, of, (why) => why !== "doubt");
     for (let row = 0; row < this.days; row++) paintLevels(context, row, of);
     paintNothing(context, of, (why) => why === "doubt");
+    paintNotes(context, of);
     paintLabels(context, of);
   }
 
@@ -146,6 +148,25 @@ function paintNothing(
       context.fillStyle = ink.quiet;
       for (const edge_ms of [span.from_ms, span.to_ms].filter((at_ms) => at_ms > start_ms && at_ms < end_ms))
         context.fillRect(layout.x(edge_ms - start_ms), top, 1, height);
+    }
+}
+
+/** A line at the foot of each day of a note. */
+function paintNotes(context: CanvasRenderingContext2D, { layout, notes, ink, times }: RasterPainted): void {
+  context.fillStyle = ink.person;
+  for (const note of notes)
+    for (let row = 0; row < layout.days; row++) {
+      const start_ms = layout.dayStart(row);
+      const { from_ms, to_ms } = partOf(note, { from_ms: start_ms, to_ms: layout.dayEnd(row) }, times.now_ms);
+      if (from_ms >= to_ms) continue;
+      const [left, right] = [layout.x(from_ms - start_ms), layout.x(to_ms - start_ms)];
+      const height = Math.max(2, layout.rowHeight / 5);
+      context.fillRect(
+        left,
+        layout.rowTop(row) + gapless(layout) - height,
+        Math.max(2, right - left),
+        height,
+      );
     }
 }
 

@@ -1,5 +1,6 @@
 import { day_ms, hour_ms } from "../../../base/time.ts";
 import { spiralDays_max } from "../device/day-plots.ts";
+import { partOf } from "../parts/note-words.ts";
 import { night_h, nothingLook } from "../parts/uncovered-look.ts";
 import { dateText, monthDateText } from "../time-text.ts";
 import { wholeDay } from "./day-rows.ts";
@@ -159,6 +160,12 @@ function paintSpiral(context: CanvasRenderingContext2D, of: Painted & { layout: 
       stroke(from_ms + inwards_ms, to_ms - inwards_ms, ink.quiet, opacity / blurs);
     }
 
+  for (const note of of.notes) {
+    const { from_ms, to_ms } = partOf(note, { from_ms: first_ms, to_ms: end_ms }, times.now_ms);
+    if (from_ms < to_ms)
+      strokeDays(context, layout, { from_ms, to_ms, colour: ink.person, alpha: 1, thickness: 1 / 4 });
+  }
+
   context.fillStyle = ink.quiet;
   context.font = "12px system-ui, sans-serif";
   context.textAlign = "center";
@@ -176,13 +183,13 @@ function paintSpiral(context: CanvasRenderingContext2D, of: Painted & { layout: 
 function strokeDays(
   context: CanvasRenderingContext2D,
   layout: SpiralLayout,
-  of: { from_ms: number; to_ms: number; colour: string | CanvasPattern; alpha: number },
+  of: { from_ms: number; to_ms: number; colour: string | CanvasPattern; alpha: number; thickness?: number },
 ): void {
-  const { from_ms, to_ms, colour, alpha } = of;
+  const { from_ms, to_ms, colour, alpha, thickness = 1 } = of;
   const { edges_ms, days, pitch } = layout;
   context.strokeStyle = colour;
   context.globalAlpha = alpha;
-  context.lineWidth = pitch * fullness;
+  context.lineWidth = pitch * fullness * thickness;
   for (let day = 0; day < days; day++) {
     const [start_ms, stop_ms] = [edges_ms[day] ?? 0, edges_ms[day + 1] ?? 0];
     const [from = 0, to = 0] = [from_ms, to_ms].map((at_ms) =>

@@ -1,4 +1,5 @@
 import type { PlotData } from "../device/day-plots.ts";
+import type { ShownNote } from "../parts/note-words.ts";
 import { nothingLook } from "../parts/uncovered-look.ts";
 import type { Times } from "../time-text.ts";
 import type { UncoveredWhy } from "../uncovered.ts";
@@ -37,6 +38,7 @@ export interface DayLayout {
 
 export interface Painted {
   readonly data: PlotData;
+  readonly notes: readonly ShownNote[];
   /** Of the measure. */
   readonly levels: number;
   readonly ink: Ink;
@@ -126,6 +128,8 @@ export interface Ink {
   readonly line: string;
   readonly night: string;
   readonly accent: string;
+  /** Of what people say. */
+  readonly person: string;
   /** Fills of the kinds of nothing that have a pattern. */
   readonly patterns: Readonly<Record<Exclude<UncoveredWhy, "doubt">, CanvasPattern | string>>;
 }
@@ -155,6 +159,7 @@ export function inkOf(context: CanvasRenderingContext2D, scale: number): Ink {
     line: colour("line"),
     night: colour("night"),
     accent: colour("accent"),
+    person: colour("person"),
     patterns: {
       not_listening: pattern(hatch.degrees, (on) => on.fillRect(0, 0, hatch.width, tile)),
       silent: pattern(0, (on) => {

@@ -1,5 +1,6 @@
 import type { TimeSpan } from "../../../base/time.ts";
 import { decodePlot, type Measure, type PlotData } from "../device/day-plots.ts";
+import { notedAt } from "../parts/note-words.ts";
 import type { Drawing, DrawnDay, RasterOptions } from "../parts/plots-and-tones.ts";
 import { isMissing, nothingWords } from "../parts/uncovered-look.ts";
 import { clockText, dateText, type Times } from "../time-text.ts";
@@ -116,7 +117,7 @@ class Raster implements Drawing {
     const [canvas, data] = [this.#canvas, this.#data];
     const width = canvas.clientWidth;
     if (data === undefined || width === 0 || this.#ended.signal.aborted) return;
-    const { measure, times } = this.#options;
+    const { measure, notes, times } = this.#options;
     const layout = this.#form.layout(width, this.#view);
     const scale = Math.min(devicePixelRatio, scale_max);
     const picture = this.#picture;
@@ -127,12 +128,13 @@ class Raster implements Drawing {
     context.scale(scale, scale);
     // The colours are those of the canvas that people see.
     const ink = inkOf(canvas.getContext("2d") ?? context, scale);
-    layout.paint(context, { data, levels: measure.levels.length, ink, times, scale });
+    layout.paint(context, { data, notes, levels: measure.levels.length, ink, times, scale });
     [this.#layout, this.#ink] = [layout, ink];
     if (canvas.width !== picture.width) canvas.width = picture.width;
     if (canvas.height !== picture.height) canvas.height = picture.height;
     canvas.dataset["drawn"] = String(Number(canvas.dataset["drawn"] ?? 0) + 1);
     this.#show();
+    canvas.dataset["notes"] = String(notes.length);
     canvas.dataset["layout"] = JSON.stringify(layout);
   }
 
@@ -171,8 +173,9 @@ class Raster implements Drawing {
   readonly #mark = (at_ms: number | undefined): void => {
     this.#cursor_ms = at_ms;
     this.#show();
-    const [data, { measure, times, said }] = [this.#data, this.#options];
-    said(at_ms === undefined || data === undefined ? "" : wordsAt(at_ms, { data, measure, times }));
+    const [data, { measure, notes, times, said }] = [this.#data, this.#options];
+    const isSaid = at_ms !== undefined && data !== undefined;
+    said(isSaid ? `${wordsAt(at_ms, { data, measure, times })}${notedAt(notes, at_ms)}` : "");
   };
 
   #see(wanted: PlotView): void {

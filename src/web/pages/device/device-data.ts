@@ -10,6 +10,7 @@ import type { Item } from "../../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
 import { isDevice } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
+import { type Noting, notingIn } from "../notes/notes-data.ts";
 import { deviceHref } from "../parts/page-frame.tsx";
 import type { PlotForm } from "../parts/plots-and-tones.ts";
 import { titleOf } from "../shown-devices.ts";
@@ -65,6 +66,10 @@ export interface DeviceData {
   readonly day: OpenedDay | null;
   /** When it was not covered in the span, and when its time was in doubt. */
   readonly uncovered: readonly Uncovered[];
+  /** Of its home and of itself, in the span. */
+  readonly noting: Noting;
+  /** The number of its item. */
+  readonly itemid: number;
   /** Of a pill box whose events are shown. */
   readonly doses: Doses | null;
   readonly curves: readonly Curve[];
@@ -174,6 +179,8 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     curves: series === undefined ? [] : await curvesIn(store, { series, item: item.key, span, uncovered }),
     walking:
       series === "wirelesssensor_events" ? await walkingCurvesIn(asked, { name, home, span, uncovered }) : [],
+    noting: await notingIn(asked, { home, time: span.whole, item: record.itemid }),
+    itemid: record.itemid,
     doses: series === "pillbox_events" ? await dosesIn(asked, { name, home, span }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),
   };

@@ -1,4 +1,6 @@
+import { hour_ms, type TimeSpan } from "../../../base/time.ts";
 import { low_percent } from "../../../domain/kinds.ts";
+import { Notes } from "../notes/notes-part.tsx";
 import { ExactMoment, Frame } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
@@ -41,6 +43,14 @@ export function DevicePage(data: DeviceData & FrameData) {
             {measuresOf(shown.series).length + data.curves.length + data.walking.length === 0 ? null : (
               <Legend spans={data.uncovered} night={measuresOf(shown.series).length > 0} />
             )}
+            <Notes
+              {...data.noting}
+              times={{ locale, zone: data.zone, now_ms }}
+              path={addressOf(data, {})}
+              chosen={chosenTime(data)}
+              isChosen={data.span.name === null || data.span.hours !== null}
+              item={{ itemid: data.itemid, title: data.title }}
+            />
             {data.doses === null ? null : <DoseGrid {...data} title="Doses" doses={data.doses} />}
             {day === null ? null : <DayOpened {...data} day={day} />}
             <Newest {...data} />
@@ -70,6 +80,17 @@ export function DevicePage(data: DeviceData & FrameData) {
       </article>
     </Frame>
   );
+}
+
+/** The time that a note is likely about: what somebody chose in a plot, or opened, or else the newest day. */
+function chosenTime({ span, day, now_ms }: DeviceData & FrameData): TimeSpan {
+  const { edges_ms, hours } = span;
+  const newest_ms = edges_ms.at(-2) ?? span.from_ms;
+  if (hours !== null)
+    return { from_ms: newest_ms + hours[0] * hour_ms, to_ms: newest_ms + hours[1] * hour_ms };
+  if (span.name === null) return { from_ms: span.from_ms, to_ms: span.to_ms };
+  const { from_ms, to_ms } = day ?? { from_ms: newest_ms, to_ms: span.to_ms };
+  return { from_ms, to_ms: Math.max(from_ms, Math.min(to_ms, now_ms)) };
 }
 
 function Lines({ lines }: { lines: DeviceData["known"] }) {

@@ -13,6 +13,8 @@ import type { DeviceData } from "./device-data.ts";
 export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; device: string }) {
   const { name, ...data } = of;
   const { span, health, locale, zone, now_ms, device, form } = data;
+  const { notes } = data.noting;
+  const noted = JSON.stringify(notes);
   const measure = measures[name];
   const plots = useContext(PlotsContext);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -26,6 +28,7 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
       url,
       edges_ms: span.edges_ms,
       measure,
+      notes,
       form,
       times: { locale, zone, now_ms },
       opened: (day_ms) => addressOf({ ...data, name: device }, { day: dateOf(day_ms, zone) }),
@@ -35,7 +38,7 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
       viewed: plots.open,
     });
     return () => drawing.current?.stop();
-  }, [plots, url, form]);
+  }, [plots, url, form, noted]);
   useEffect(() => drawing.current?.follow(), [String(span.hours)]);
   useEffect(() => {
     if (days !== undefined) drawing.current?.refresh();
@@ -194,13 +197,23 @@ export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve
   const box = useRef<HTMLDivElement>(null);
   const [words, setWords] = useState("");
   const { from_ms, to_ms } = span;
-  const newest = `${from_ms} ${to_ms} ${curve.at_ms.length} ${curve.at_ms.at(-1)}`;
+  const { notes } = data.noting;
+  const newest = `${from_ms} ${to_ms} ${curve.at_ms.length} ${curve.at_ms.at(-1)} ${JSON.stringify(notes)}`;
   useEffect(() => {
     if (plots === undefined || box.current === null) return;
     const times = { locale, zone, now_ms };
     const chosen = (time: TimeSpan | undefined) =>
       plots.open(addressOf(data, time === undefined ? { span: span.usual } : momentsOf(time, zone)));
-    return plots.curve(box.current, { curve, uncovered, from_ms, to_ms, times, said: setWords, chosen }).stop;
+    return plots.curve(box.current, {
+      curve,
+      uncovered,
+      notes,
+      from_ms,
+      to_ms,
+      times,
+      said: setWords,
+      chosen,
+    }).stop;
   }, [plots, newest]);
   const columns = [
     ...lines.map((line) => line.title),

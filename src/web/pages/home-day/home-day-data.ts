@@ -1,5 +1,6 @@
 import {
   daysAfter,
+  isIn,
   type LocalDay,
   localDate,
   localDays,
@@ -11,7 +12,10 @@ import { devicesIn, homeOf } from "../home/home-data.ts";
 import type { DeviceRow } from "../home/home-devices.ts";
 import { groupsOf } from "../home/home-page.tsx";
 import { type TimeWindow, windowOf } from "../home/strip-window.ts";
+import { type Noting, notingIn } from "../notes/notes-data.ts";
+import { kindWords } from "../parts/note-words.ts";
 import { type Asked, type Show, trailTo } from "../site.ts";
+import { momentText, type Times } from "../time-text.ts";
 import { type LogEntry, logbookOf } from "./logbook.ts";
 
 /** A day of a home, or the week that ends with it: every device on one axis, and what happened in words. */
@@ -32,6 +36,7 @@ export interface HomeDayData {
   readonly devices: readonly Pick<DeviceRow, "kind" | "name" | "title" | "marks" | "often" | "uncovered">[];
   /** The oldest first. */
   readonly log: readonly LogEntry[];
+  readonly noting: Noting;
 }
 
 export const showHomeDay: Show<HomeDayData> = async (asked) => {
@@ -49,13 +54,22 @@ export const showHomeDay: Show<HomeDayData> = async (asked) => {
   const only = groups.find(({ title }) => title === query.get("only")) ?? null;
   const shown = only?.rows ?? groups.flatMap(({ rows }) => rows);
   const log = await logbookOf(asked, { devices: shown, time, sources, only: only?.title ?? null });
+  const noting = await notingIn(asked, { home, time });
   const path = site.role === "gateway" ? "/day" : `/homes/${home}/day`;
   const name = home === undefined ? "Home" : `Home ${home}`;
   return {
     title: `${date}, ${name}`,
     data: {
       home: home ?? null,
-      ...{ zone, path, date, span, window, log },
+      ...{
+        zone,
+        path,
+        date,
+        span,
+        window,
+        log: logWith(log, noting, { time, times: { locale, zone, now_ms } }),
+        noting,
+      },
       earlier: daysAfter(date, -1),
       later: date < today ? daysAfter(date, 1) : null,
       groups: groups.map(({ title }) => title),
@@ -69,6 +83,21 @@ export const showHomeDay: Show<HomeDayData> = async (asked) => {
     },
   };
 };
+
+/** The logbook with the notes that begin in its time, the oldest first. */
+function logWith(
+  log: readonly LogEntry[],
+  { notes }: Noting,
+  { time, times }: { time: TimeSpan; times: Times },
+): LogEntry[] {
+  const noted = notes
+    .filter(({ from_ms }) => isIn(time, from_ms))
+    .map(({ kind, from_ms, to_ms, words }) => ({
+      at_ms: from_ms,
+      words: `Noted: ${kindWords[kind].toLowerCase()}${to_ms === null || to_ms - from_ms <= 1_000 ? "" : ` until ${momentText(to_ms, times)}`}${words === null ? "" : `, ${words}`}`,
+    }));
+  return [...log, ...noted].sort((one, other) => one.at_ms - other.at_ms);
+}
 
 /** @throws HttpError where the address has no date, or one that has not come */
 function dateOf({ query }: Asked, zone: string, today: string): string {

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Axis, Strip } from "../home/strip.tsx";
+import { Notes } from "../notes/notes-part.tsx";
 import { DeviceLink, ExactMoment, Frame } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
@@ -8,7 +9,8 @@ import type { HomeDayData } from "./home-day-data.ts";
 
 /** A day or a week of a home: what every device saw, below each other, and what happened in words. */
 export function HomeDayPage(data: HomeDayData & FrameData) {
-  const { window, devices, log, locale, zone, now_ms } = data;
+  const { window, devices, log, noting, locale, zone, now_ms } = data;
+  const { notes } = noting;
   const times = { locale, zone, now_ms };
   const [cursor_ms, point] = useState<number>();
   const seen = cursor_ms === undefined ? [] : seenAt(data, cursor_ms);
@@ -42,6 +44,7 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
                   <DeviceLink kind={kind} name={name} title={title} />
                   <Strip
                     {...{ window, marks, often, uncovered, times, cursor_ms }}
+                    notes={notes.filter(({ device }) => device === null || device === name)}
                     latest_ms={null}
                     label={title}
                   />
@@ -49,6 +52,12 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
               ))}
             </ul>
             <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night />
+            <Notes
+              {...noting}
+              times={times}
+              path={addressOf(data, {})}
+              chosen={{ from_ms: window.from_ms, to_ms: Math.min(window.to_ms, now_ms) }}
+            />
           </section>
           <section aria-label="What happened">
             {log.length === 0 ? <p>Nothing is known that could be told in words.</p> : null}
@@ -79,15 +88,21 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
   );
 }
 
+/** The address of the page with something else shown; what is not named stays. */
+function addressOf(
+  { path, date, span, only }: HomeDayData,
+  changes: Readonly<Record<string, string | null>>,
+): string {
+  const all = { date, span: span === "day" ? null : span, only, ...changes };
+  const query = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
+  return `${path}?${new URLSearchParams(query)}`;
+}
+
 /** Other days, the week of this one, and the room or kind that is shown. */
-function Choices({ path, date, span, earlier, later, groups, only }: HomeDayData) {
-  const to = (changes: Readonly<Record<string, string | null>>) => {
-    const all = { date, span: span === "day" ? null : span, only, ...changes };
-    const query = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
-    return `${path}?${new URLSearchParams(query)}`;
-  };
+function Choices(data: HomeDayData) {
+  const { span, earlier, later, groups, only } = data;
   const link = (text: string, changes: Readonly<Record<string, string | null>>, isShown = false) => (
-    <a key={text} href={to(changes)} aria-current={isShown ? "true" : undefined}>
+    <a key={text} href={addressOf(data, changes)} aria-current={isShown ? "true" : undefined}>
       {text}
     </a>
   );

@@ -13,6 +13,7 @@ import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isWhole } from "../asked-home.ts";
 import { measuredHome, measuredRows } from "../measures.ts";
+import { type Noting, notingIn } from "../notes/notes-data.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
 import { pausedAt } from "../paused.ts";
 import { shownConflicts, titleOf } from "../shown-devices.ts";
@@ -55,6 +56,7 @@ export interface HomePageData {
   readonly maySetUp: boolean;
   /** At central: what devices were called in the home, where the inventory has another name. */
   readonly proposals: readonly ProposedName[];
+  readonly noting: Noting;
 }
 
 /** Walking speed on a line of curtain sensors in the window, m/s. */
@@ -102,6 +104,7 @@ export const showHome: Show<HomePageData> = async (asked) => {
       needs: needsOf(troubles, devices, days, conflicts),
       devices,
       walking,
+      noting: await notingIn(asked, { home, time: window }),
       isWhole: isWhole(asked),
       accepted: sent?.acceptance ? acceptanceAnswer(sent.acceptance) : null,
       maySetUp: site.walk !== undefined && asked.token.scope === "admin",

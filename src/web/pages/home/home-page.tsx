@@ -1,3 +1,5 @@
+import { Notes } from "../notes/notes-part.tsx";
+import type { ShownNote } from "../parts/note-words.ts";
 import { deviceHref, Frame, Moment } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
@@ -61,7 +63,7 @@ function WhereAndWhen({ data: { home, here_ms }, times }: { data: HomePageData; 
 
 /** The devices, and below them how they are drawn. */
 function Groups({ data, times }: { data: HomePageData; times: Times }) {
-  const { path, window, devices, walking, proposals, accepted } = data;
+  const { path, window, devices, walking, noting, proposals, accepted } = data;
   return (
     <>
       {groupsOf(devices).map(({ title, rows }) => (
@@ -77,7 +79,7 @@ function Groups({ data, times }: { data: HomePageData; times: Times }) {
             ))}
           <ul class="home-devices">
             {rows.map((row) => (
-              <Device key={`${row.kind} ${row.name}`} row={row} window={window} times={times} />
+              <Device key={`${row.kind} ${row.name}`} {...{ row, window, times }} notes={noting.notes} />
             ))}
           </ul>
         </section>
@@ -85,6 +87,12 @@ function Groups({ data, times }: { data: HomePageData; times: Times }) {
       <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night={window.nights.length > 0} />
       {devices.some(({ latest }) => latest?.type === "doses") ? <DoseLegend /> : null}
       <Proposals names={proposals} />
+      <Notes
+        {...noting}
+        times={times}
+        path={window.span === "day" ? path : `${path}?span=${window.span}`}
+        chosen={{ from_ms: window.from_ms, to_ms: Math.min(window.to_ms, times.now_ms) }}
+      />
       <p>
         <a href={path === "/" ? "/day" : `${path}/day`}>The day of this home, hour by hour and in words</a>
       </p>
@@ -130,7 +138,8 @@ function Spans({ path, span }: { path: string; span: StripSpanName }) {
   );
 }
 
-function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; times: Times }) {
+function Device(of: { row: DeviceRow; window: TimeWindow; notes: readonly ShownNote[]; times: Times }) {
+  const { row, window, notes, times } = of;
   const { kind, name, title, heard_ms, latest, battery, linkquality, overdue, replaced } = row;
   return (
     <li class="device-row">
@@ -142,6 +151,7 @@ function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; ti
         marks={row.marks}
         often={row.often}
         uncovered={row.uncovered}
+        notes={notes.filter(({ device }) => device === null || device === name)}
         times={times}
         latest_ms={latest?.at_ms ?? null}
         label={title}

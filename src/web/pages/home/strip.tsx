@@ -1,3 +1,5 @@
+import { NoteBands } from "../notes/notes-part.tsx";
+import { kindWords, type ShownNote } from "../parts/note-words.ts";
 import { nothingWords } from "../parts/uncovered-look.ts";
 import { Nothing } from "../parts/uncovered-shapes.tsx";
 import { clockText, durationText, monthText, shortDateText, type Times } from "../time-text.ts";
@@ -25,12 +27,16 @@ export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
 
 /** A device in a window: a mark for each column in which something happened, and where nothing can be known of it. */
 export function Strip(props: StripProps) {
-  const { window, marks, often, uncovered, times, latest_ms, cursor_ms, label } = props;
+  const { window, marks, often, uncovered, notes, times, latest_ms, cursor_ms, label } = props;
   const share = sharesOf(window);
   const { columns, span } = window;
   const { now_ms } = times;
   return (
-    <svg class="strip" role="img" aria-label={`${label}: ${wordsOf({ window, marks, uncovered })}`}>
+    <svg
+      class="strip"
+      role="img"
+      aria-label={`${label}: ${wordsOf({ window, marks, uncovered })}${notedIn(notes)}`}
+    >
       {window.nights.map(({ from_ms, to_ms }) => (
         <rect
           key={from_ms}
@@ -44,6 +50,7 @@ export function Strip(props: StripProps) {
         <line key={at_ms} class="tick" x1={share(at_ms)} x2={share(at_ms)} y1="0" y2="100%" />
       ))}
       <Nothing spans={uncovered} from_ms={window.from_ms} to_ms={window.to_ms} />
+      <NoteBands notes={notes} span={window} now_ms={now_ms} />
       <svg
         aria-hidden="true"
         width="100%"
@@ -78,6 +85,8 @@ interface StripProps {
   /** How often something happened in each of them; empty where that is not drawn. */
   readonly often: readonly number[];
   readonly uncovered: readonly Uncovered[];
+  /** Of the time that is shown. */
+  readonly notes: readonly ShownNote[];
   readonly times: Times;
   /** When the latest happened, unix milliseconds. */
   readonly latest_ms: number | null;
@@ -131,6 +140,11 @@ function wordsOf({ window, marks, uncovered }: Pick<StripProps, "window" | "mark
     return `${nothingWords[why]} for ${durationText(length_ms)}`;
   });
   return [happened, ...missing].join(", ");
+}
+
+function notedIn(notes: readonly ShownNote[]): string {
+  const kinds = [...new Set(notes.map(({ kind }) => kindWords[kind].toLowerCase()))];
+  return kinds.length === 0 ? "" : `, noted: ${kinds.join(", ")}`;
 }
 
 /** An event glows when it is no older than this. */

@@ -4,6 +4,7 @@ import type { Curve } from "../device/curve-data.ts";
 import type { Measure } from "../device/day-plots.ts";
 import type { Times } from "../time-text.ts";
 import type { Uncovered } from "../uncovered.ts";
+import type { ShownNote } from "./note-words.ts";
 
 /** Drawings of a browser. Components run at the server too, where there are none. */
 export interface Plots {
@@ -26,6 +27,7 @@ export interface Drawing {
 export interface CurveOptions {
   readonly curve: Curve;
   readonly uncovered: readonly Uncovered[];
+  readonly notes: readonly ShownNote[];
   /** The span, unix milliseconds. */
   readonly from_ms: number;
   readonly to_ms: number;
@@ -44,6 +46,7 @@ export interface RasterOptions {
   /** Where the days begin, and where the last one ends, unix milliseconds. */
   readonly edges_ms: readonly number[];
   readonly measure: Measure;
+  readonly notes: readonly ShownNote[];
   /** Days as rows, or as turns of a spiral. */
   readonly form: PlotForm;
   readonly times: Times;

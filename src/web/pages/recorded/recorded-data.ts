@@ -1,3 +1,4 @@
+import { day_ms, localDate, startOfDate_ms } from "../../../base/time.ts";
 import { isRecording, seriesWords, severalWords } from "../../../domain/device-words.ts";
 import { type RemoteOutcome, remoteRow } from "../../../domain/remote-request.ts";
 import { type SeriesName, seriesNames } from "../../../domain/series.ts";
@@ -6,6 +7,7 @@ import type { ItemOverview } from "../../../store/store.ts";
 import { seenBy } from "../../../store/visible-store.ts";
 import { type AskedHome, askedHome, requireRecord, sees } from "../asked-home.ts";
 import { seriesOfDevice } from "../device/device-request.ts";
+import { type Noting, notingIn } from "../notes/notes-data.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
 import { pausedAt, pauseLengths_ms } from "../paused.ts";
 import { isInUse, titleOf } from "../shown-devices.ts";
@@ -18,6 +20,9 @@ export interface RecordedData extends AskedHome {
   /** Devices that go by one name. */
   readonly groups: readonly DeviceGroup[];
   readonly people: readonly PersonKept[];
+  readonly noting: Noting;
+  /** When today began at the home, unix milliseconds. */
+  readonly today_ms: number;
   readonly paused: PausedNow | null;
   /** How long the people of the home may pause by this page; none where they may not. */
   readonly pauses: readonly string[];
@@ -76,6 +81,8 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
     site.keepingOf?.(home) ?? {},
     site.remoteOf?.(home),
   ]);
+  const today_ms = startOfDate_ms(zone, localDate(zone, now_ms)) ?? now_ms;
+  const noting = await notingIn(asked, { home, time: { from_ms: now_ms - notes_ms, to_ms: now_ms } });
   const trail = trailTo(site.role, home);
   const data = {
     role: site.role,
@@ -84,6 +91,8 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
     version: site.version,
     groups: groupsOf(items, await store.givenNames(home)),
     people,
+    noting: paused?.why === undefined ? noting : { notes: [], form: null },
+    today_ms,
     paused,
     pauses: site.household === undefined ? [] : [...pauseLengths_ms.keys()],
     keeping,
@@ -95,6 +104,9 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
   };
   return { title: "What is recorded", data };
 };
+
+/** Notes of earlier times stand on the pages of those. */
+const notes_ms = 28 * day_ms;
 
 function remoteSeen({ allow, asked }: RemoteHistory): RemoteSeen {
   const wordsOf = (name: string) => remoteRow(name)?.asked ?? "do something that it does not know";

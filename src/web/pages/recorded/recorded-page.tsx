@@ -1,3 +1,4 @@
+import { Notes } from "../notes/notes-part.tsx";
 import { Frame } from "../parts/page-frame.tsx";
 import { pausedText } from "../parts/paused-text.ts";
 import type { FrameData, Keeping } from "../site.ts";
@@ -6,7 +7,22 @@ import type { DeviceGroup, KeyCounts, PersonKept, RecordedData, RemoteSeen } fro
 
 /** All recorded data of a home in large type, for its residents and their family. It prints on A4. */
 export function RecordedPage(data: RecordedData & FrameData) {
-  const { groups, people, paused, pauses, role, home, zone, keeping, keys, remote, version, ...frame } = data;
+  const {
+    groups,
+    people,
+    noting,
+    today_ms,
+    paused,
+    pauses,
+    role,
+    home,
+    zone,
+    keeping,
+    keys,
+    remote,
+    version,
+    ...frame
+  } = data;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
   const isRestricted = paused?.why === "restricted";
   const count = groups.reduce((sum, { devices }) => sum + devices.filter(({ away }) => !away).length, 0);
@@ -41,6 +57,12 @@ export function RecordedPage(data: RecordedData & FrameData) {
           </ul>
         </section>
         {people.length === 0 ? null : <People people={people} locale={frame.locale} />}
+        <Notes
+          {...noting}
+          times={times}
+          path={role === "gateway" ? "/recorded" : `/homes/${home}/recorded`}
+          chosen={{ from_ms: today_ms, to_ms: frame.now_ms }}
+        />
         <Whereabouts role={role} keeping={keeping} keys={keys} times={times} />
         <Lookers keys={keys} locale={frame.locale} />
         {remote === null ? null : <Remote {...remote} times={times} />}
