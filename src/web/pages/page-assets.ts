@@ -9,6 +9,7 @@ import home from "./home/home.css" with { type: "text" };
 import homeDay from "./home-day/home-day.css" with { type: "text" };
 import homes from "./homes/homes.css" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
+import notes from "./notes/notes.css" with { type: "text" };
 import recorded from "./recorded/recorded.css" with { type: "text" };
 import general from "./style.css" with { type: "text" };
 
@@ -61,7 +62,7 @@ async function makeAssets(): Promise<Assets> {
 }
 
 /** Those of all pages first: a page has the last word. */
-const styles = [plotStyle, colours, general, home, homeDay, device, homes, alerts, recorded];
+const styles = [plotStyle, colours, general, home, homeDay, device, homes, alerts, notes, recorded];
 
 function assetOf(name: string, text: string): Asset {
   const plain = new TextEncoder().encode(text);
