@@ -106,12 +106,8 @@ export class Lintel {
     name: Name,
     itemname: string,
     options: ArrivalOptions = {},
-  ): AsyncGenerator<{ readings: Series[Name][]; since: string }, void, undefined> {
-    const { kind, path } = seriesPaths[name];
-    const url = `${this.#url}/items/${kind}/${encodeURIComponent(itemname)}/${path}`;
-    const query = new URLSearchParams({ since: options.since ?? "" });
-    for (const parameter of ["limit", "precision"] as const)
-      if (options[parameter] !== undefined) query.set(parameter, String(options[parameter]));
+  ): AsyncGenerator<Arrived<Name>, void, undefined> {
+    const { url, query } = this.#arrivalsAt(name, itemname, options);
     for (;;) {
       const response = await this.#ask(`${url}?${query}`, options);
       const readings = (await response.json()) as Series[Name][];
@@ -121,6 +117,35 @@ export class Lintel {
       query.set("since", since);
       yield { readings, since };
     }
+  }
+
+  /**
+   * The same, and then what arrives from now on, within a second, without an end: leave the loop, or abort `signal`. A stream that breaks goes
+   * on where it was, once the server answers; where it does not, this throws, and the last `since` leads on.
+   */
+  async *follow<Name extends keyof Series>(
+    name: Name,
+    itemname: string,
+    options: ArrivalOptions = {},
+  ): AsyncGenerator<Arrived<Name>, void, undefined> {
+    const { url, query } = this.#arrivalsAt(name, itemname, options);
+    for (;;) {
+      const response = await this.#ask(`${url}?${query}`, options, `${json}, text/event-stream`);
+      for await (const { id, data } of messagesOf(response, options.signal)) {
+        query.set("since", id);
+        yield { readings: JSON.parse(data) as Series[Name][], since: id };
+      }
+      await pause(again_ms, options.signal);
+    }
+  }
+
+  #arrivalsAt(name: keyof Series, itemname: string, options: ArrivalOptions) {
+    const { kind, path } = seriesPaths[name];
+    const url = `${this.#url}/items/${kind}/${encodeURIComponent(itemname)}/${path}`;
+    const query = new URLSearchParams({ since: options.since ?? "" });
+    for (const parameter of ["limit", "precision"] as const)
+      if (options[parameter] !== undefined) query.set(parameter, String(options[parameter]));
+    return { url, query };
   }
 
   /**
@@ -177,8 +202,8 @@ export class Lintel {
     return (await response.json()) as Body;
   }
 
-  async #ask(url: string, { signal }: Asking): Promise<Response> {
-    const headers = { Authorization: `bearer ${this.#token}`, Accept: "application/json" };
+  async #ask(url: string, { signal }: Asking, accept = json): Promise<Response> {
+    const headers = { Authorization: `bearer ${this.#token}`, Accept: accept };
     for (let tries = 1; ; tries += 1) {
       const response = await this.#fetch(url, { headers, ...(signal === undefined ? {} : { signal }) });
       if (response.ok) return response;
@@ -241,6 +266,12 @@ export interface ArrivalOptions extends Omit<SeriesOptions, "before" | "after"> 
   readonly since?: string;
 }
 
+/** Readings in the order in which they arrived, and the cursor behind them. */
+export interface Arrived<Name extends keyof Series> {
+  readonly readings: Series[Name][];
+  readonly since: string;
+}
+
 /** A refusal of the server. */
 export class LintelError extends Error {
   override readonly name = "LintelError";
@@ -270,6 +301,35 @@ export class LintelError extends Error {
 /** A server that has too much to do for this token says when to come back: it is asked so often, and no later than that. */
 const tries_max = 6;
 const wait_s_max = 60;
+
+/** The messages of a stream with an id (HTML Standard §9.2), until it ends or breaks. */
+async function* messagesOf(
+  { body }: Response,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ id: string; data: string }, void, undefined> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  try {
+    for (;;) {
+      const read = await reader?.read().catch((thrown: unknown) => {
+        if (signal?.aborted === true) throw thrown;
+      });
+      if (read === undefined || read.done) return;
+      const parts = (text + read.value).split("\n\n");
+      text = parts.pop() ?? "";
+      for (const part of parts) {
+        const [, id, data] = /^id: (.*)\ndata: (.*)$/.exec(part) ?? [];
+        if (id !== undefined && data !== undefined) yield { id, data };
+      }
+    }
+  } finally {
+    await reader?.cancel().catch(() => {});
+  }
+}
+
+const json = "application/json";
+/** Before a stream that has ended is asked for again. */
+const again_ms = 1_000;
 
 function pause(pause_ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {

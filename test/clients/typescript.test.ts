@@ -6,6 +6,7 @@ import { Lintel, LintelError } from "../../clients/typescript/client.ts";
 import { generatedFiles } from "../../scripts/generate-clients.ts";
 import { kindNames } from "../../src/domain/kinds.ts";
 import { seriesNames, seriesOf } from "../../src/domain/series.ts";
+import { eventually } from "../../testbed/front-door.ts";
 import { now_ms, type Serving, serve } from "../../testbed/serving.ts";
 import { allOf, event, oneOfEach, sensor } from "../export/filled.ts";
 
@@ -129,6 +130,38 @@ describe("the TypeScript client", () => {
     );
     const gone = await walk({ since: unknown }).catch((thrown) => thrown);
     expect([gone instanceof LintelError, gone.status, gone.code]).toEqual([true, 410, 41_001]);
+  });
+
+  test("follows readings as they arrive, until it is told to leave, and goes on after an interruption", async () => {
+    await using own = await serve();
+    const client = new Lintel({ url: own.api.url, token: own.tokens.read });
+    const { created } = await own.store.append([event(sensor(8), now_ms - 9_000, 1)]);
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const seen: number[] = [];
+    let cursor = "";
+    const following = (async () => {
+      for await (const { readings, since } of client.follow("wirelesssensor_events", created[0] ?? "", {
+        signal,
+      })) {
+        seen.push(...readings.map(({ event }) => event));
+        cursor = since;
+        if (seen.length === 3) break;
+        await own.store.append([event(sensor(8), now_ms - seen.length, seen.length + 1)]);
+      }
+    })();
+    await eventually(() => {
+      own.clock.advance(300);
+      return seen.length === 3 || undefined;
+    }, "three readings");
+    await following;
+    expect(seen).toEqual([1, 2, 3]);
+    await own.store.append([event(sensor(8), now_ms - 20_000, 4)]);
+    const again = client.follow("wirelesssensor_events", created[0] ?? "", { signal, since: cursor });
+    expect((await again.next()).value).toMatchObject({ readings: [{ event: 4 }] });
+    const waiting = again.next().catch((thrown: unknown) => thrown);
+    leaving.abort(new Error("left"));
+    expect(await waiting).toMatchObject({ message: "left" });
   });
 
   test("knows the inventory", async () => {

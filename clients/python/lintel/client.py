@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Generic, Iterable, Iterator, Mapping, Optional, Sequence, Union, cast
@@ -16,6 +17,10 @@ from .recorded import Recorded, Stretch, in_order
 from .series import Reading, Series
 from .tables import Device, Item, ItemType, Kind, OwnedRecordName, RecordName, record_paths, record_times
 from .transport import Transport
+
+
+_AGAIN_S = 1
+"""Before a stream that has ended is asked for again."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +186,19 @@ class Lintel:
             if url is not None:
                 [cursor] = parse_qs(urlsplit(url).query)["since"]
                 yield Arrived([_reading(series, record) for record in answer.body], cursor)
+
+    def follow(self, series: Series[Reading], itemname: str, since: str = "") -> Iterator[Arrived[Reading]]:
+        """What `arrivals` gives, and then what arrives from now on, within a second, without an end.
+
+        A stream that breaks goes on where it was, once the server answers. Where it does not, this raises, and the last cursor
+        leads on.
+        """
+        while True:
+            query = urlencode({"since": since, "precision": "ms", "limit": 1000})
+            for message in self._transport.follow(f"{self._base}{_path_of(series, itemname)}?{query}"):
+                since = message.cursor
+                yield Arrived([_reading(series, record) for record in message.records], since)
+            time.sleep(_AGAIN_S)
 
     def _stretches(self, kind: str, itemname: str, since: Optional[datetime], until: datetime) -> list[Stretch]:
         path = f"/items/{kind}/{quote(itemname, safe='')}/coverage"

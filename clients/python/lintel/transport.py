@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Iterator, Optional
 from urllib.parse import urljoin, urlsplit
 
 from .errors import LintelError, NotReached
@@ -27,6 +27,14 @@ class Answer:
 
     body: Any
     next: Optional[str]
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of a stream: the records of a page, and the cursor behind them."""
+
+    cursor: str
+    records: Any
 
 
 class Transport:
@@ -51,14 +59,34 @@ class Transport:
                 time.sleep(wait_s)
         return self._once(url)
 
-    def _once(self, url: str) -> Answer:
-        headers = {
-            "Authorization": f"bearer {self._token}",
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip",
-        }
+    def follow(self, url: str) -> Iterator[Message]:
+        """The messages of a stream of server-sent events, until it ends or breaks. Raises LintelError for a refusal,
+        NotReached where nobody answers."""
+        request = self._request(url, "application/json, text/event-stream")
         try:
-            with self._opener.open(urllib.request.Request(url, headers=headers), timeout=self._timeout_s) as answer:
+            answer = self._opener.open(request, timeout=self._timeout_s)
+        except urllib.error.HTTPError as refusal:
+            with refusal:
+                raise _refused(refusal) from None
+        except (OSError, http.client.HTTPException) as fault:
+            raise self._not_reached(fault) from fault
+        with answer:
+            cursor = None
+            for line in _lines_until_broken(answer):
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name == "id":
+                    cursor = value
+                elif name == "data" and cursor is not None:
+                    yield Message(cursor, json.loads(value))
+
+    def _request(self, url: str, accept: str, **headers: str) -> urllib.request.Request:
+        own = {"Authorization": f"bearer {self._token}", "Accept": accept}
+        return urllib.request.Request(url, headers={**own, **headers})
+
+    def _once(self, url: str) -> Answer:
+        request = self._request(url, "application/json", **{"Accept-Encoding": "gzip"})
+        try:
+            with self._opener.open(request, timeout=self._timeout_s) as answer:
                 body = answer.read()
                 if answer.headers.get("Content-Encoding") == "gzip":
                     body = gzip.decompress(body)
@@ -88,6 +116,13 @@ def _following(link: Optional[str], url: str) -> Optional[str]:
     if urlsplit(target)[:2] != urlsplit(url)[:2]:
         raise NotReached(f"the next page is on another server, which is not asked: {target}")
     return target
+
+
+def _lines_until_broken(answer: Any) -> Iterator[bytes]:
+    try:
+        yield from answer
+    except (OSError, http.client.HTTPException):
+        return
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -91,6 +91,18 @@ class Server(unittest.TestCase):
         later = [reading for page in self.lintel.arrivals(scale_weights, "scale-bathroom", last.cursor) for reading in page.readings]
         self.assertTrue(all(reading not in last.readings for reading in later))
 
+    def test_follows_readings_as_they_arrive(self):
+        *_, last = self.lintel.arrivals(wirelesssensor_events, SENSOR)
+        whole = [reading for page in self.lintel.arrivals(wirelesssensor_events, SENSOR) for reading in page.readings]
+        followed = []
+        for message in self.lintel.follow(wirelesssensor_events, SENSOR):
+            followed.extend(message.readings)
+            if message.cursor == last.cursor or len(followed) >= len(whole):
+                break
+        self.assertEqual(followed[: len(whole)], whole)
+        with self.assertRaises(LintelError):
+            next(self.lintel.follow(wirelesssensor_events, "nobody"))
+
     def test_knows_the_inventory(self):
         counts = {of["typename"]: of["count"] for of in self.lintel.item_types()}
         self.assertEqual(counts["scales"], len(list(self.lintel.items("scales"))))
