@@ -10,6 +10,7 @@ const workers_max = 2;
 /** The first is a day with a kill, a power cut, an adapter pulled out, a clock that leaps and a slow disk. */
 const first_devices_seed = 56;
 const [devices_seeds, devices_days] = nightly ? [8, 10] : [1, 1];
+const [consent_seeds, consent_days] = nightly ? [20, 12] : [1, 6];
 const compiler = Bun.which("cc");
 if (compiler === null) console.log("skipped: the simulated disk of ./scripts/trials life needs cc");
 
@@ -46,6 +47,20 @@ test.skipIf(compiler === null)(
       const { broken, counts } = await worker.live({ seed, devices_days });
       expect({ seed, broken }).toEqual({ seed, broken: undefined });
       expect(counts["owed"]).toBeGreaterThan(300);
+    }
+    await worker.end();
+  },
+);
+
+test.skipIf(compiler === null)(
+  "days in which people ask that nothing is recorded leave nothing of it, and all else is there",
+  async () => {
+    using ground = new Ground();
+    const worker = new LifeWorker(ground);
+    for (let seed = 1; seed <= consent_seeds; seed += 1) {
+      const { broken, counts } = await worker.live({ seed, consent: { homes: 1, days: consent_days } });
+      expect({ seed, broken }).toEqual({ seed, broken: undefined });
+      expect(counts["looks"]).toBeGreaterThan(10);
     }
     await worker.end();
   },

@@ -4,6 +4,7 @@
  *   ./scripts/trials life --seed 17 [--keep 3,9,12-14] [--trace]
  *   ./scripts/trials life --seeds 1..2500 [--workers 2]
  *   ./scripts/trials life --devices --seeds 1..6 [--days 10]
+ *   ./scripts/trials life --consent --seeds 1..50 [--homes 4] [--days 365]
  *   ./scripts/trials life --planted [NAME]
  *
  * Ingest, stores, uploads and central are the real ones, in one process, on real SQLite. Clocks, network and disks are simulated: power cuts keep any part of
@@ -13,6 +14,7 @@
 
 import { figuresText } from "../../figures.ts";
 import { optionsOf } from "../../program-options.ts";
+import { consentPlanOf } from "./life/consent/plan.ts";
 import { devicesPlanOf } from "./life/devices/plan.ts";
 import { planOf } from "./life/plan.ts";
 import { findPlanted, plantedNames } from "./life/planted.ts";
@@ -20,10 +22,12 @@ import { placesIn, placesText, shrink } from "./life/shrink.ts";
 import { Ground, type Job, LifeWorker } from "./life/workers.ts";
 
 const options = optionsOf(
-  "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --devices --seeds A..B [--days 10]\n./scripts/trials life --planted [NAME]",
+  "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --devices --seeds A..B [--days 10]\n./scripts/trials life --consent --seeds A..B [--homes 4] [--days 365]\n./scripts/trials life --planted [NAME]",
   {
     devices: false,
-    days: 10,
+    consent: false,
+    homes: 4,
+    days: undefined,
     seed: undefined,
     seeds: undefined,
     keep: undefined,
@@ -35,6 +39,14 @@ const options = optionsOf(
   { allowPositionals: true },
 );
 const positionals = options.words;
+const devices_days = Number(options.days ?? 10);
+const consent = { homes: options.homes, days: Number(options.days ?? 365) };
+/** The words of a command that say which lives are lived. */
+const ofKind = options.devices
+  ? ` --devices --days ${devices_days}`
+  : options.consent
+    ? ` --consent --homes ${consent.homes} --days ${consent.days}`
+    : "";
 /** Rows of the table of a range: the words, and the counts. */
 const told = [
   ["home-nights", "nights"],
@@ -74,6 +86,28 @@ const toldOfDevices = [
   ["days an hour", "rate"],
   ["lives in which something broke", "broken"],
 ] as const;
+/** The same of lives in which people ask that nothing is recorded. */
+const toldOfConsent = [
+  ["home-days", "nights"],
+  ["readings", "readings"],
+  ["of these owed by consent, and at central", "owed"],
+  ["pauses at the box: by command, button, for a time, of a kind", "boxPauses"],
+  ["resumed at the box", "resume"],
+  ["pauses at central", "centralPause"],
+  ["withdrawals of participants, and of their devices", "withdrawals"],
+  ["enrollments that end at midnight", "ends"],
+  ["uploads that ended well", "uploads"],
+  ["uploads that failed", "failed uploads"],
+  ["boxes without network", "networkFails"],
+  ["power cuts", "cut"],
+  ["clocks that leap", "leap"],
+  ["cards lost", "cards lost"],
+  ["spare boxes with an older backup", "backups restored"],
+  ["central restored from a backup", "central restored"],
+  ["looks at all bytes of a box and of central", "looks"],
+  ["home-days an hour", "rate"],
+  ["lives in which something broke", "broken"],
+] as const;
 /** Where nobody watches, a line of progress stands for so many lives. */
 const lives_of_a_line = 100;
 /** Programs that a power cut ends leave a megabyte each in the process that they were simulated in. */
@@ -97,13 +131,13 @@ async function one(seed: number): Promise<boolean> {
 }
 
 function jobOf(seed: number): Job {
-  return options.devices ? { seed, devices_days: options.days } : { seed };
+  return options.devices ? { seed, devices_days } : options.consent ? { seed, consent } : { seed };
 }
 
 /** Steps of the life of a seed, and nights of all its homes. */
 function sizeOf(seed: number): { steps: number; nights: number } {
-  if (options.devices) return { steps: devicesPlanOf(seed, options.days).steps.length, nights: options.days };
-  const { steps, homes, days } = planOf(seed);
+  if (options.devices) return { steps: devicesPlanOf(seed, devices_days).steps.length, nights: devices_days };
+  const { steps, homes, days } = options.consent ? consentPlanOf(seed, consent) : planOf(seed);
   return { steps: steps.length, nights: homes * days };
 }
 
@@ -159,21 +193,22 @@ async function many(range: string): Promise<boolean> {
   console.log(
     figuresText(
       Object.fromEntries(
-        (options.devices ? toldOfDevices : told).map(([name, key]) => [name, lived[key] ?? 0]),
+        (options.devices ? toldOfDevices : options.consent ? toldOfConsent : told).map(([name, key]) => [
+          name,
+          lived[key] ?? 0,
+        ]),
       ),
     ),
   );
   if (failed !== undefined) await sayShrunk(failed);
   else if (stopped)
-    console.log(
-      `go on with ./scripts/trials life${options.devices ? " --devices" : ""} --seeds ${Math.min(next, ...underWay)}..${last}`,
-    );
+    console.log(`go on with ./scripts/trials life${ofKind} --seeds ${Math.min(next, ...underWay)}..${last}`);
   else console.log(`seeds ${range}: nothing broken`);
   return failed === undefined;
 }
 
 async function sayShrunk(seed: number): Promise<void> {
-  const command = `./scripts/trials life${options.devices ? ` --devices --days ${options.days}` : ""}`;
+  const command = `./scripts/trials life${ofKind}`;
   console.log(`again with ${command} --seed ${seed}; looking for the fewest steps`);
   const worker = new LifeWorker(ground);
   const { steps } = sizeOf(seed);

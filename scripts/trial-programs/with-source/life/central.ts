@@ -1,3 +1,4 @@
+import type { Clock } from "../../../../src/base/clock.ts";
 import type { Log } from "../../../../src/base/log.ts";
 import { receiverOf } from "../../../../src/central/receiver/receiver.ts";
 import { eraseAgain, unkeptBefore } from "../../../../src/cli/restore/restoring.ts";
@@ -151,7 +152,11 @@ export class SimulatedCentral implements Answering {
     return text;
   }
 
+  get clock(): Clock {
+    return this.#machine.clock(this.#process);
+  }
+
   get now_ms(): number {
-    return this.#machine.clock(this.#process).now().unix_ms;
+    return this.clock.now().unix_ms;
   }
 }

@@ -13,6 +13,7 @@ import { upload } from "../../../../src/gateway/uploader/upload.ts";
 import type { GatewayStore } from "../../../../src/store/gateway/gateway-store.ts";
 import type { UploadStore } from "../../../../src/store/gateway/upload-store.ts";
 import { normalAddress } from "../../../../src/store/inventory/item-names.ts";
+import { pausedSpanOf } from "../../../../src/store/pause.ts";
 import { takeLock, uploadPost, type WriterLock } from "../../../../src/store/sqlite/data-directory.ts";
 import { openUploadStore } from "../../../../src/store/sqlite/open-store.ts";
 import { CentralClient } from "../../../../src/transfer/central-client.ts";
@@ -36,6 +37,8 @@ export interface HomeOptions {
   /** Days that stay here after an upload; absent: all. */
   readonly keep_days: number | undefined;
   readonly onUploaded: () => void;
+  /** Names what happens; absent: by home and in order. */
+  readonly serialOf?: () => number;
 }
 
 /** A home: sensors, a pill box with a small buffer, and a gateway with its real ingest, store and upload. */
@@ -91,23 +94,35 @@ export class SimulatedHome {
 
   // The household's doings.
 
-  sense(place: number): void {
+  /** @param asText whether the reading is a measure that has its serial in a text, instead of an event */
+  sense(place: number, asText = false): Happening {
     const device = this.#sensorAt(place);
     const happening = this.#note(device);
     const { unix_ms, monotonic_ms, quality } = this.machine.clock(this.#process).now();
     const reading: Reading = {
       device,
-      series: "wirelesssensor_events",
       stamp_ms: unix_ms,
       clock: quality,
       monotonic_ms,
-      values: { event: happening.serial },
+      ...(asText
+        ? {
+            series: "wirelesssensor_measures",
+            values: { quantity: "serial", value: 1, unit: String(happening.serial) },
+          }
+        : { series: "wirelesssensor_events", values: { event: happening.serial } }),
     };
     this.#hand(reading, happening).catch(() => undefined);
+    return happening;
   }
 
-  takePill(): void {
-    this.#box.take(this.#note(this.#box.device));
+  takePill(): Happening {
+    const happening = this.#note(this.#box.device);
+    this.#box.take(happening);
+    return happening;
+  }
+
+  get boxAddress(): string {
+    return this.#box.device.address;
   }
 
   /** Somebody in the home gives a device a name, or one that another has, which is refused. */
@@ -151,7 +166,7 @@ export class SimulatedHome {
   }
 
   #note({ kind, address }: Device): Happening {
-    const serial = this.home * serials_of_home + this.happened.length;
+    const serial = this.#options.serialOf?.() ?? this.home * serials_of_home + this.happened.length;
     const at_ms = this.#options.world.now_ms;
     const happening = {
       serial,
@@ -350,6 +365,16 @@ export class SimulatedHome {
     this.start();
   }
 
+  /** Goes on with another card, as somebody has made one of a backup. */
+  moveTo(card: Disk): void {
+    this.crash("kill", 0);
+    this.#card += 1;
+    this.restored = true;
+    this.disk.end();
+    this.disk = card;
+    this.boot(this.#options.world.now_ms);
+  }
+
   killUploader(): void {
     void this.#killUploader();
   }
@@ -385,7 +410,8 @@ export class SimulatedHome {
         keep_days,
         describe: async () => {
           const { last_seq } = await store.overview();
-          return wellReport({ now_ms: clock.now().unix_ms, last_seq });
+          const pauses = (await store.pauses()).map(pausedSpanOf);
+          return wellReport({ now_ms: clock.now().unix_ms, last_seq, pauses });
         },
         takeHomeRecords: (document) => takeHomeRecords({ store, directory, document }),
         homeFiles: gatherHomeFiles(directory),

@@ -161,7 +161,7 @@ class Life {
       for (let left = 100 + below(random, 1_400); left > 0; left -= 1) home.sense(4);
       return;
     }
-    if (what === "pill") return home.takePill();
+    if (what === "pill") return void home.takePill();
     if (what === "poll") return void home.pollBox();
     if (what === "time") return home.network ? home.machine.synchronise() : undefined;
     if (what === "loseCard") return this.#loseCard(home, random);

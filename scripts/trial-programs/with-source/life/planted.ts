@@ -1,8 +1,8 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
-import { type Ground, LifeWorker, processEnded } from "./workers.ts";
+import { dirname, join } from "node:path";
+import { type Ground, type Job, LifeWorker, processEnded } from "./workers.ts";
 
-/** Small wrong changes of the source, each a patch; lives of devices must find those in `devices/`. */
+/** Small wrong changes of the source, each a patch; lives of devices must find those in `devices/`, and lives of consent those in `consent/`. */
 const folder = join(import.meta.dir, "planted");
 const root = join(import.meta.dir, "../../../..");
 
@@ -49,7 +49,7 @@ export async function findPlanted(
     while (found === undefined && ms() < search_ms_max) {
       const seed = next;
       next += 1;
-      const lived = await worker.live({ seed, ...(name.startsWith("devices/") && { devices_days }) });
+      const lived = await worker.live({ seed, ...livesOf[dirname(name)] });
       lives += 1;
       if (lives === 1 && lived.digest === "" && lived.broken === processEnded)
         throw new Error(`with ${name} planted the program does not start`);
@@ -63,5 +63,8 @@ export async function findPlanted(
 }
 
 const search_ms_max = 30 * 60_000;
-/** Short lives find most faults sooner. */
-const devices_days = 2;
+/** The lives that find a fault, by its folder. Short ones find most faults sooner. */
+const livesOf: Readonly<Record<string, Omit<Job, "seed">>> = {
+  devices: { devices_days: 2 },
+  consent: { consent: { homes: 2, days: 12 } },
+};

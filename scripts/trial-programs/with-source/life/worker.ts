@@ -1,6 +1,8 @@
 /** Lives what its input names, a JSON line each, and answers each in a line. Run with disk.c preloaded, by workers.ts. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { liveConsent } from "./consent/life.ts";
+import { consentPlanOf } from "./consent/plan.ts";
 import { liveDevices } from "./devices/life.ts";
 import { devicesPlanOf } from "./devices/plan.ts";
 import { Disks } from "./disk.ts";
@@ -13,13 +15,15 @@ const root = mkdtempSync(`${below}/`);
 const disks = new Disks(root, library);
 process.on("SIGINT", () => undefined);
 for await (const line of createInterface({ input: process.stdin })) {
-  const { seed, devices_days, keep, trace } = JSON.parse(line) as Job;
+  const { seed, devices_days, consent, keep, trace } = JSON.parse(line) as Job;
   const say = (told: string) => process.stdout.write(`${JSON.stringify({ trace: told })}\n`);
   const onTrace = trace === true ? say : undefined;
   const lived =
-    devices_days === undefined
-      ? await live(kept(planOf(seed), keep), disks, onTrace)
-      : await liveDevices(kept(devicesPlanOf(seed, devices_days), keep), disks, onTrace);
+    consent !== undefined
+      ? await liveConsent(kept(consentPlanOf(seed, consent), keep), disks, onTrace)
+      : devices_days === undefined
+        ? await live(kept(planOf(seed), keep), disks, onTrace)
+        : await liveDevices(kept(devicesPlanOf(seed, devices_days), keep), disks, onTrace);
   process.stdout.write(`${JSON.stringify({ lived })}\n`);
 }
 rmSync(root, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import type { ConsentSize } from "./consent/plan.ts";
 import type { Lived } from "./life.ts";
 
 /** A life to live: that of a seed, or of some of its steps, by their places in its plan. */
@@ -10,6 +11,8 @@ export interface Job {
   readonly seed: number;
   /** A life of so many days of a home from the bytes of its devices; absent: one of homes and their central. */
   readonly devices_days?: number;
+  /** A life in which people ask that nothing is recorded. */
+  readonly consent?: ConsentSize;
   readonly keep?: readonly number[];
   readonly trace?: boolean;
 }

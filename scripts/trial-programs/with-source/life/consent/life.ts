@@ -1,0 +1,431 @@
+import { SystemClock } from "../../../../../src/base/clock.ts";
+import { type Log, lineLog } from "../../../../../src/base/log.ts";
+import { day_ms, hour_ms } from "../../../../../src/base/time.ts";
+import { eraseAgain } from "../../../../../src/cli/restore/restoring.ts";
+import { pausedSpanOf, takenOver } from "../../../../../src/store/pause.ts";
+import { databasePath, openForReading } from "../../../../../src/store/sqlite/connection.ts";
+import { beginEpochIn, newEpoch } from "../../../../../src/store/sqlite/role-and-epoch.ts";
+import { withBlocksOf } from "../../../../../testbed/block-sizes.ts";
+import { below, seeded } from "../../../../../testbed/sample.ts";
+import { SimulatedCentral } from "../central.ts";
+import type { Disks } from "../disk.ts";
+import type { Happening } from "../happening.ts";
+import { SimulatedHome } from "../home.ts";
+import { Broken } from "../judge.ts";
+import type { Lived } from "../life.ts";
+import { World } from "../world.ts";
+import { type HappenedFact, requireAll, requireNone, timeText } from "./judge.ts";
+import { ConsentModel } from "./model.ts";
+import { People } from "./people.ts";
+import { knowsTime, type Place } from "./place.ts";
+import type { ConsentPlan, ConsentStep } from "./plan.ts";
+import { keptIn, serialOf, serialsInText } from "./remains.ts";
+
+/** Lives a plan, all of it in this thread and by its seed. @param trace called with each line of what happens */
+export async function liveConsent(
+  plan: ConsentPlan,
+  disks: Disks,
+  trace?: (line: string) => void,
+): Promise<Lived> {
+  using _sizes = withBlocksOf({ rows_max: 12, rows_kept: 4, block_max: 8 });
+  const life = new ConsentLife(plan, disks, trace);
+  try {
+    await life.run();
+    return life.lived();
+  } catch (thrown) {
+    const broken =
+      thrown instanceof Broken ? thrown.message : `the simulation failed: ${(thrown as Error).stack}`;
+    return { ...life.lived(), broken };
+  } finally {
+    await life.end();
+  }
+}
+
+class ConsentLife {
+  readonly #plan: ConsentPlan;
+  readonly #disks: Disks;
+  readonly #world: World;
+  readonly #log: Log;
+  readonly #central: SimulatedCentral;
+  readonly #places: readonly Place[];
+  readonly #model = new ConsentModel();
+  readonly #facts = new Map<number, HappenedFact>();
+  readonly #counts: Record<string, number> = {};
+  readonly #trace: ((line: string) => void) | undefined;
+  readonly #random: () => number;
+  readonly #people: People;
+  #failure: unknown;
+  #hash = 0n;
+
+  constructor(plan: ConsentPlan, disks: Disks, trace?: (line: string) => void) {
+    this.#plan = plan;
+    this.#disks = disks;
+    this.#trace = trace;
+    this.#world = new World(plan.start_ms);
+    const write = (line: string) => this.#noteLog(line.slice(25).trimEnd());
+    this.#log = lineLog({ write, clock: new SystemClock(), least: "info" });
+    this.#random = seeded(plan.seed * 31 + 5);
+    const bytes = seeded(plan.seed * 31 + 7);
+    const random = (length: number) => Uint8Array.from({ length }, () => below(bytes, 256));
+    const [world, log] = [this.#world, this.#log];
+    const central = new SimulatedCentral({ world, log, disk: disks.make(), random });
+    this.#central = central;
+    const say = (line: string) => this.#say(line);
+    this.#people = new People({ ...{ world, log, central, say }, model: this.#model, zone: plan.zone });
+    this.#places = Array.from({ length: plan.homes }, (_, index) => {
+      const of = { world, log, central, disk: disks.make(), keep_days: undefined };
+      const home = new SimulatedHome({
+        ...of,
+        home: index + 1,
+        random: seeded(plan.seed * 31 + 11 + index),
+        onUploaded: () => undefined,
+        serialOf: () => serialOf(this.#random),
+      });
+      const subjects = [home.home * 10 + 1, home.home * 10 + 2];
+      const none = {
+        handOver_ms: undefined,
+        leapt: false,
+        known_ms: 0,
+        heard_ms: 0,
+        backup: undefined,
+        uploading: false,
+      };
+      return { home, subjects, leave_s: [null, null], holder: subjects[0] as number, ...none };
+    });
+  }
+
+  async run(): Promise<void> {
+    const { steps, start_ms } = this.#plan;
+    await this.#central.start();
+    for (const place of this.#places) {
+      const { home } = place;
+      await this.#world.until(this.#central.token(home.home), hour_ms);
+      await this.#people.import(place);
+      home.boot(start_ms - 40 * day_ms);
+      this.#world.after(20_000, () => this.#setClock(place));
+    }
+    await this.#world.pass(60_000);
+    for (const step of steps) {
+      await this.#world.pass(start_ms + step.at_ms - this.#world.now_ms);
+      this.#say(`step ${step.what} ${step.home}`);
+      this.#count(groups[step.what] ?? step.what);
+      await this.#do(step);
+      await this.#world.pass(0);
+      if (this.#failure !== undefined) throw this.#failure;
+    }
+    await this.#settle();
+  }
+
+  lived(): Lived {
+    const sum = (of: (home: SimulatedHome) => number) =>
+      this.#places.reduce((total, { home }) => total + of(home), 0);
+    const counts = {
+      ...this.#counts,
+      readings: sum(({ happened }) => happened.length),
+      uploads: sum(({ uploads }) => uploads.done),
+      "failed uploads": sum(({ uploads }) => uploads.failed.length),
+    };
+    return { counts, digest: this.#hash.toString(16).padStart(16, "0") };
+  }
+
+  async end(): Promise<void> {
+    for (const machine of [...this.#places.map(({ home }) => home), this.#central]) {
+      machine.crash("kill", 0);
+      await this.#world.pass(1);
+      machine.disk.end();
+    }
+    for (const { backup } of this.#places) backup?.disk.end();
+  }
+
+  async #do({ what, home: number, seed }: ConsentStep): Promise<void> {
+    const place = this.#places[number - 1] as Place;
+    const { home } = place;
+    const world = this.#world;
+    const random = seeded(seed);
+    switch (what) {
+      case "visit":
+        for (let left = 1 + below(random, 4); left > 0; left -= 1) {
+          this.#sense(place, below(random, 3));
+          await world.pass(below(random, 20 * 60_000));
+        }
+        return;
+      case "pill":
+        return this.#takePill(place);
+      case "poll":
+        return this.#poll(place);
+      case "upload":
+        return void this.#upload(place);
+      case "look":
+        return this.#look(place);
+      case "restart":
+        return void home.restart();
+      case "kill":
+        home.crash("kill", 0);
+        return void world.after(30_000, () => home.start());
+      case "cut":
+        return this.#cut(place, random);
+      case "leap":
+        return this.#leap(place, random);
+      case "time":
+        return this.#synchronise(place);
+      case "networkFails":
+        home.network = false;
+        return void world.after(random() * random() * 20 * day_ms, () => {
+          home.network = true;
+          this.#synchronise(place);
+        });
+      case "loseCard":
+        return this.#loseCard(place);
+      case "backup":
+        return this.#backup(place);
+      case "restoreBackup":
+        return this.#restoreBackup(place, random() < 0.5);
+      case "centralBackup":
+        return this.#central.backup(this.#disks);
+      case "centralRestored":
+        return this.#restoreCentral();
+      case "centralKill":
+        this.#central.crash("kill", 0);
+        return void world.after(1_000, () => void this.#central.start());
+      default:
+        return this.#ask(place, what, random);
+    }
+  }
+
+  // What people ask for.
+
+  /** Somebody asks for something while the home lives on: before it, after it, and around its end. */
+  async #ask(place: Place, what: ConsentStep["what"], random: () => number): Promise<void> {
+    this.#live(place);
+    await this.#world.pass(2 * 60_000);
+    // A pause that waits in the middle of a restart is asked of what runs.
+    if (random() < 0.1) void place.home.restart();
+    const ends_ms = (await this.#people.asked(place, what, random)) ?? [];
+    const now_ms = this.#world.now_ms;
+    for (const moment_ms of [now_ms, ...ends_ms])
+      for (const by_ms of around_ms)
+        if (moment_ms + by_ms > now_ms)
+          this.#world.after(moment_ms + by_ms - now_ms, () => this.#live(place));
+    for (const after_ms of [65 * 60_000, 130 * 60_000]) this.#world.after(after_ms, () => this.#look(place));
+    if (random() < 0.5) this.#world.after(90_000, () => void this.#upload(place));
+  }
+
+  // What devices and machines do.
+
+  #live(place: Place): void {
+    this.#sense(place, below(this.#random, 3));
+    if (below(this.#random, 2) === 0) this.#takePill(place);
+  }
+
+  #sense(place: Place, sensor: number): void {
+    this.#note(place, place.home.sense(sensor, sensor === 0));
+    if (place.home.running && knowsTime(place)) place.heard_ms = this.#world.now_ms;
+  }
+
+  #takePill(place: Place): void {
+    this.#note(place, place.home.takePill());
+  }
+
+  #poll(place: Place): void {
+    const knows = knowsTime(place);
+    if (place.home.running && knows) place.heard_ms = this.#world.now_ms;
+    // What is read at an unknown time gets a time that is not sure.
+    if (!knows)
+      for (const { boxed, acknowledged, serial } of place.home.happened) {
+        const fact = this.#facts.get(serial);
+        if (boxed && !acknowledged && fact !== undefined) fact.unsure = true;
+      }
+    void place.home.pollBox();
+  }
+
+  #note({ home, ...place }: Place, happening: Happening): void {
+    const unsure = !knowsTime({ home, ...place });
+    this.#facts.set(happening.serial, { happening, home: home.home, unsure });
+  }
+
+  #synchronise(place: Place): void {
+    if (place.home.network) this.#setClock(place);
+  }
+
+  #setClock(place: Place): void {
+    if (!knowsTime(place)) place.known_ms = this.#world.now_ms;
+    place.leapt = false;
+    place.home.machine.synchronise();
+  }
+
+  #leap(place: Place, random: () => number): void {
+    if (!knowsTime(place)) return;
+    place.leapt = true;
+    place.home.machine.leap(Math.round((random() - 0.5) * 20 * hour_ms));
+    // A time service that works sets it right before anybody believes it.
+    this.#world.after(25 * 60_000, () => this.#setClock(place));
+    for (const after_ms of [5, 10, 20, 40]) this.#world.after(after_ms * 60_000, () => this.#live(place));
+  }
+
+  /** The power fails, and comes back: the machine then does not know the time, and may not learn it. */
+  #cut(place: Place, random: () => number): void {
+    const { home } = place;
+    if (!home.running) return;
+    home.crash("cut", below(random, 2 ** 31));
+    this.#world.after(below(random, 5 * hour_ms), () => {
+      home.boot(this.#world.now_ms - below(random, 90 * day_ms));
+      place.leapt = false;
+      if (random() < 0.6) this.#world.after(20_000, () => this.#synchronise(place));
+      for (const after_ms of [1, 30, 90]) this.#world.after(after_ms * 60_000, () => this.#live(place));
+    });
+  }
+
+  async #upload(place: Place): Promise<void> {
+    const { home } = place;
+    if (place.uploading || !home.running || home.uploading !== undefined) return;
+    const began_ms = this.#world.now_ms;
+    const { done } = home.uploads;
+    place.uploading = true;
+    this.#model.maySynchronise(home.home);
+    await home.upload();
+    place.uploading = false;
+    if (home.uploads.done > done) this.#model.synchronised(home.home, began_ms, this.#world.now_ms);
+  }
+
+  #loseCard(place: Place): void {
+    const { home } = place;
+    if (!home.running || !home.network || place.uploading || this.#central.store === undefined) return;
+    this.#count("cards lost");
+    const there = () => {
+      this.#model.boxWentBack(home.home, 0, true, this.#world.now_ms);
+      const kept = keptIn(this.#central.disk.directory);
+      return (serial: number) => kept.has(serial);
+    };
+    home.replaceCard(() => this.#disks.make(), there).catch((thrown) => this.#fail(thrown));
+  }
+
+  #backup(place: Place): void {
+    if (!place.home.running) return;
+    const copy = this.#disks.make();
+    const database = openForReading(databasePath(place.home.disk.directory));
+    database.run("VACUUM INTO ?", [databasePath(copy.directory)]);
+    database.close();
+    place.backup?.disk.end();
+    place.backup = { disk: copy, at_ms: this.#world.now_ms };
+  }
+
+  /** A spare box goes on with an older backup of it, as `lintel restore` makes it. Where central is asked, it tells what nothing is kept of. */
+  async #restoreBackup(place: Place, asks: boolean): Promise<void> {
+    const { home, backup } = place;
+    const { store } = this.#central;
+    if (backup === undefined || !home.running || place.uploading || store === undefined) return;
+    this.#count("backups restored");
+    const asksCentral = asks && home.network;
+    const card = this.#disks.make(backup.disk.directory);
+    const clock = home.machine.clock({ alive: true });
+    const all = asksCentral ? await store.pauses() : [];
+    const pauses = takenOver(all.filter((pause) => pause.home === home.home).map(pausedSpanOf));
+    await eraseAgain(card.directory, { erasures: [], pauses }, { context: { clock }, log: this.#log });
+    beginEpochIn(
+      card.directory,
+      newEpoch(() => Uint8Array.from({ length: 16 }, () => below(this.#random, 256))),
+    );
+    const [there, central] = [keptIn(card.directory), keptIn(this.#central.disk.directory)];
+    home.moveTo(card);
+    this.#setClock(place);
+    this.#model.boxWentBack(home.home, backup.at_ms, asksCentral, this.#world.now_ms);
+    for (const happening of home.happened)
+      if (!there.has(happening.serial) && !central.has(happening.serial))
+        happening.excused ??= "not in the backup";
+  }
+
+  async #restoreCentral(): Promise<void> {
+    if (!this.#central.hasBackup || this.#places.some(({ uploading, home }) => uploading || !home.running))
+      return;
+    this.#count("central restored");
+    await this.#central.restore(this.#disks);
+    const kept = keptIn(this.#central.disk.directory);
+    for (const { home } of this.#places) {
+      if (!home.restored) continue;
+      // What came to a spare card from central, or with a backup, is not sent again.
+      for (const happening of home.happened)
+        if (!kept.has(happening.serial)) happening.excused ??= "gone with central";
+    }
+    await this.#central.start();
+    // The programme imports its records again.
+    for (const place of this.#places) await this.#people.import(place);
+  }
+
+  // What is held to the model.
+
+  /** Looks for what must not be: in all files of the box of a home, and of central. */
+  #look(place: Place): void {
+    this.#count("looks");
+    try {
+      const { home, known_ms } = place;
+      const judged = { model: this.#model, facts: this.#facts, now_ms: this.#world.now_ms };
+      // What waits for the time is dropped once it is known.
+      if (home.running && knowsTime(place) && this.#world.now_ms - known_ms > hour_ms)
+        requireNone(home.disk.directory, { ...judged, side: "box", whose: `box ${home.home}` });
+      if (this.#central.store !== undefined)
+        requireNone(this.#central.disk.directory, { ...judged, side: "central", whose: "central" });
+    } catch (thrown) {
+      this.#failure ??= thrown;
+    }
+  }
+
+  async #settle(): Promise<void> {
+    const world = this.#world;
+    this.#say("settling");
+    await world.pass(6 * hour_ms);
+    for (const place of this.#places) {
+      place.home.network = true;
+      this.#synchronise(place);
+    }
+    await world.pass(2 * hour_ms);
+    // What happens from here on nobody uploads.
+    const uploaded = [...this.#facts.values()];
+    for (let round = 0; round < 2; round += 1)
+      for (const place of this.#places) {
+        const { home } = place;
+        if (!home.running) throw new Broken(`home ${home.home} does not come up again`);
+        await world.until(home.pollBox(), 60_000);
+        await world.until(home.uploading ?? Promise.resolve(), 12 * hour_ms);
+        await world.pass(2_000);
+        const failed = home.uploads.failed.length;
+        await world.until(this.#upload(place), 12 * hour_ms);
+        if (home.uploads.failed.length > failed)
+          throw new Broken(`at the end an upload of home ${home.home} fails: ${home.uploads.failed.at(-1)}`);
+      }
+    await world.pass(2 * hour_ms);
+    for (const place of this.#places) this.#look(place);
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#counts["owed"] = requireAll(this.#central.disk.directory, this.#model, uploaded);
+  }
+
+  #fail(thrown: unknown): void {
+    this.#failure ??= thrown;
+  }
+
+  #count(what: string): void {
+    this.#counts[what] = (this.#counts[what] ?? 0) + 1;
+  }
+
+  /** No log has a reading, whatever time it is of. */
+  #noteLog(line: string): void {
+    const [serial] = serialsInText(line).filter((one) => this.#facts.has(one));
+    if (serial !== undefined) this.#fail(new Broken(`a line of the log has reading ${serial}: ${line}`));
+    this.#say(line);
+  }
+
+  #say(line: string): void {
+    const told = `${timeText(this.#world.now_ms)} ${line.replaceAll(this.#disks.root, "disk")}`;
+    this.#hash = Bun.hash.xxHash64(told, this.#hash);
+    this.#trace?.(told);
+  }
+}
+
+/** The home lives around each moment at which something changes: closer to it than an hour, and than half an hour. */
+const around_ms = [-40, -20, -2, 2, 20, 40].map((minutes) => minutes * 60_000);
+
+/** Steps that are counted as one. */
+const groups: Partial<Record<ConsentStep["what"], string>> = {
+  ...{ pause: "boxPauses", pauseFor: "boxPauses", pauseKind: "boxPauses", press: "boxPauses" },
+  ...{ withdraw: "withdrawals", withdrawDevices: "withdrawals" },
+  ...{ enrollmentEnds: "ends", enrollmentOfOneEnds: "ends" },
+};
