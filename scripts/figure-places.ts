@@ -5,7 +5,12 @@
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
-export const figureDocuments = ["docs/derived.md", "docs/performance.md", "docs/reliability.md"];
+export const figureDocuments = [
+  "docs/derived.md",
+  "docs/mirror.md",
+  "docs/performance.md",
+  "docs/reliability.md",
+];
 
 export interface FigurePlace {
   /** The place as it stands, with both comments. */

@@ -37,6 +37,7 @@ export const sourcesOf: Readonly<Record<string, readonly string[]>> = {
   "trials life --planted": ["src/store", "src/gateway", "src/transfer", "src/central"],
   "trials life --seeds": ["src/store", "src/gateway", "src/transfer", "src/central"],
   "trials measures": ["src/domain/derived", "src/store/derived", "src/demo"],
+  "trials mirror": ["src/export", "src/store/series", "src/store/inventory", "src/store/sqlite"],
   "trials requests paging": pages,
   "trials requests random": ["src/web", "src/store"],
   "trials update": ["src/gateway/update", "src/cli/update.ts"],
