@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { drivers } from "../../drivers/index.ts";
@@ -40,6 +39,7 @@ import {
   addDirectoryOptions,
   configurationOf,
   dataDirectory,
+  requireOwner,
   type StoreOptions,
   siteOf,
 } from "./store-place.ts";
@@ -104,7 +104,7 @@ async function burnIn(options: BurnInOptions, context: CommandContext): Promise<
   if (options.show) return print(requireRecord(directory), options, context);
   if ((options.skip === undefined) !== (options.reason === undefined))
     throw new OperatorError("a check is skipped for a reason", "give both --skip CHECK and --reason TEXT");
-  requireOwner(directory);
+  requireOwner(directory, "burn-in");
   using _ = takeLock(directory, burnInPost);
   const done = await interruptible(context, { interrupted }, (stop) => {
     // A session that ends is no power cut.
@@ -227,18 +227,6 @@ function requireRecord(directory: string): SignedBurnIn {
   const record = burnInRecordIn(directory);
   if (record !== undefined) return record;
   throw new OperatorError(`${directory} has no record of a burn-in`, "make one with lintel burn-in");
-}
-
-/** Files of another user would keep the gateway from sending the record. @throws OperatorError */
-function requireOwner(directory: string): void {
-  const { uid } = existsSync(directory) ? statSync(directory) : { uid: undefined };
-  if (uid === process.getuid?.()) return;
-  throw new OperatorError(
-    uid === undefined ? `there is no ${directory}` : `${directory} is of another user`,
-    uid === undefined
-      ? "start the gateway once, or name the right one with --config FILE or --data DIR"
-      : "run this as the gateway's user: sudo -u lintel lintel burn-in",
-  );
 }
 
 function print(record: SignedBurnIn, { json }: BurnInOptions, context: CommandContext): void {

@@ -38,6 +38,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     "prove the hardware of a box at the bench, before it goes to a home",
     () => import("./burn-in.ts"),
   ),
+  accept: command(
+    "try each device of a home, and sign the record of its installation",
+    () => import("./accept.ts"),
+  ),
   clock: command(
     "show whether Lintel trusts the clock, and confirm that it is right",
     () => import("./clock.ts"),

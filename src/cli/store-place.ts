@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Clock } from "../base/clock.ts";
@@ -122,6 +122,18 @@ function dataOf(file: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Refuses to write into a data directory of another user: files of another one would keep the gateway from sending them. @throws OperatorError */
+export function requireOwner(directory: string, command: string): void {
+  const { uid } = existsSync(directory) ? statSync(directory) : { uid: undefined };
+  if (uid === process.getuid?.()) return;
+  throw new OperatorError(
+    uid === undefined ? `there is no ${directory}` : `${directory} is of another user`,
+    uid === undefined
+      ? "start the gateway once, or name the right one with --config FILE or --data DIR"
+      : `run this as the gateway's user: sudo -u lintel lintel ${command}`,
+  );
 }
 
 /** An option wins over the environment. */

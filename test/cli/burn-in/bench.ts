@@ -4,13 +4,18 @@ import { linesOf } from "../../../testbed/lines.ts";
 /** An answer of the technician to a line that has a text in it: what is typed, or nothing where something is done instead. */
 type Doing = (line: string) => string | undefined | Promise<string | undefined>;
 
-/** Runs `lintel burn-in` with these words, and does what stands beside a text whenever a line has it. */
-export async function burnIn(
+/** Runs `lintel burn-in` with these words, at a terminal. */
+export function burnIn(site: Site, words: readonly string[], does: Readonly<Record<string, Doing>> = {}) {
+  return atTerminal(site, ["burn-in", ...words], does);
+}
+
+/** Runs a command, and does what stands beside a text whenever a line has it. */
+export async function atTerminal(
   site: Site,
   words: readonly string[],
   does: Readonly<Record<string, Doing>> = {},
 ) {
-  const child = Bun.spawn([...site.program, "burn-in", ...words], {
+  const child = Bun.spawn([...site.program, ...words], {
     env: { PATH: "/usr/bin:/bin", HOME: site.home },
     stdin: "pipe",
     stdout: "pipe",

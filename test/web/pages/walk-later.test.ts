@@ -2,12 +2,13 @@ import { expect, test } from "bun:test";
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { hour_ms } from "../../../src/base/time.ts";
+import type { Trial } from "../../../src/domain/acceptance-trials.ts";
 import type {
   SetupVisitDevice,
   SetupVisitStep,
 } from "../../../src/web/pages/setup-visit/setup-visit-data.ts";
 import { SetupVisitPage } from "../../../src/web/pages/setup-visit/setup-visit-page.tsx";
-import type { ShownTrial, TrialRow } from "../../../src/web/pages/setup-visit/trial-data.ts";
+import type { ShownTrial } from "../../../src/web/pages/setup-visit/trial-data.ts";
 
 const now_ms = Date.UTC(2026, 10, 20, 12);
 
@@ -36,8 +37,17 @@ const trial = {
   tester: "ann",
 };
 
-function row(title: string, state: TrialRow["state"], note: string | null = null): TrialRow {
-  return { of: title, title, room: "Kitchen", asks: "Walk past it.", state, done_ms: now_ms, note };
+function row(title: string, state: Trial["state"], note: string | null = null): Trial {
+  return {
+    of: title,
+    title,
+    room: "Kitchen",
+    asks: "Walk past it.",
+    state,
+    later: false,
+    done_ms: now_ms,
+    note,
+  };
 }
 
 /** Text of a step of the walk, without its markup. */

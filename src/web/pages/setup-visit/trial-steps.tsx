@@ -1,10 +1,10 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import type { Trial } from "../../../domain/acceptance-trials.ts";
 import { TonesContext } from "../parts/plots-and-tones.ts";
 import { clockText, type Times } from "../time-text.ts";
 import { Next, type SetupVisitProps, Where } from "./setup-visit-parts.tsx";
 import { sentence } from "./setup-visit-words.ts";
-import type { TrialRow } from "./trial-data.ts";
 
 /** Every device and line proves itself, one after the other: the technician taps it, and does what it asks. */
 export function Test(data: SetupVisitProps) {
@@ -41,7 +41,7 @@ export function Test(data: SetupVisitProps) {
       </button>
       <ul class="walk-devices">
         {rows.map((row) => (
-          <Trial key={row.of} row={row} times={data} />
+          <TrialItem key={row.of} row={row} times={data} />
         ))}
       </ul>
       <Next href="/walk?step=finish">Finish</Next>
@@ -49,7 +49,7 @@ export function Test(data: SetupVisitProps) {
   );
 }
 
-function Trial({ row, times }: { row: TrialRow; times: Times }) {
+function TrialItem({ row, times }: { row: Trial; times: Times }) {
   const { of, title, room, state, note } = row;
   return (
     <li class={`walk-device walk-trial ${state === "done" ? "spoken" : ""}`}>
@@ -84,11 +84,11 @@ function sendInPlace(event: TargetedSubmitEvent<HTMLFormElement>): void {
   fetch(form.action, { method: "POST", body, redirect: "manual" }).catch(() => form.submit());
 }
 
-const ticks: Readonly<Record<TrialRow["state"], string>> = {
+const ticks: Readonly<Record<Trial["state"], string>> = {
   ...{ untried: "○", now: "→", done: "✓", later: "✓", missed: "✗" },
 };
 
-function stateText({ state, asks, done_ms }: TrialRow, times: Times): string {
+function stateText({ state, asks, done_ms }: Trial, times: Times): string {
   if (state === "done") return `done at ${clockText(done_ms ?? 0, times)}`;
   if (state === "missed") return "did not answer";
   return state === "later" ? "tells later, when Lintel reads it" : asks.replace(/\.$/, "");
