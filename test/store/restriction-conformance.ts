@@ -126,6 +126,41 @@ export function restrictionsAgree(name: string, make: MakeStore): void {
       expect((await store.unrestricted())?.hidden).toEqual({ homes: [12], subjects: [] });
     });
 
+    test("the end of a home is that of its last enrollment, and of a participant that of his own; notices are kept as told", async () => {
+      await using made = await make();
+      const { store } = made;
+      const enrolled = (subjectid: number, homeid: number | null, stop: number | null) =>
+        recordOf("project_enrollments", 0, { subjectid, projectid: 1, homeid, start: stop ?? 1, stop });
+      await imported(store, [
+        ...[12, 13, 14].map((homeid) => recordOf("homes", homeid, { homeid })),
+        ...[7, 8, 9].map((subjectid) => recordOf("subjects", subjectid, { subjectid })),
+        recordOf("projects", 1, { projectid: 1 }),
+        ...[enrolled(7, 12, 1_000), enrolled(7, 13, 2_000), enrolled(8, 12, 3_000), enrolled(8, 13, null)],
+      ]);
+      const ends = (await store.enrollmentEnds()).map(({ home, subject, ended_ms }) => [
+        home,
+        subject,
+        ended_ms,
+      ]);
+      expect(ends).toEqual([
+        [0, 9, null],
+        [12, -1, 3_000_000],
+        [13, -1, null],
+        [13, 7, 2_000_000],
+        [13, 8, null],
+        [14, -1, null],
+      ]);
+      const told = { due_ms: start_ms, act: "erase", days: 3, counted_ms: start_ms } as const;
+      const notices = [
+        { home: 12, subject: -1, ...told },
+        { home: 13, subject: 7, ...told },
+      ];
+      await store.setRetentionNotices(notices);
+      expect(await store.retentionNotices()).toEqual(notices);
+      await store.setRetentionNotices(notices.slice(1));
+      expect(await store.retentionNotices()).toEqual(notices.slice(1));
+    });
+
     test("nothing is recorded from then on, nobody resumes it before it is lifted, and lifting does not either", async () => {
       await using made = await make();
       const { store } = made;
