@@ -34,6 +34,7 @@ export const sourcesOf: Readonly<Record<string, readonly string[]>> = {
   "trials kills broker": ["drivers/mqtt", "src/gateway", ...store],
   "trials kills gateway": [...gateway, ...upload, "src/central"],
   "trials kills restarts": gateway,
+  "trials life --consent": ["src/store", "src/gateway", "src/transfer", "src/central", "src/cli/restore"],
   "trials life --planted": ["src/store", "src/gateway", "src/transfer", "src/central"],
   "trials life --seeds": ["src/store", "src/gateway", "src/transfer", "src/central"],
   "trials measures": ["src/domain/derived", "src/store/derived", "src/demo"],

@@ -5,7 +5,7 @@
  *   ./scripts/trials life --seeds 1..2500 [--workers 2]
  *   ./scripts/trials life --devices --seeds 1..6 [--days 10]
  *   ./scripts/trials life --consent --seeds 1..50 [--homes 4] [--days 365]
- *   ./scripts/trials life --planted [NAME]
+ *   ./scripts/trials life --planted [NAME or FOLDER]
  *
  * Ingest, stores, uploads and central are the real ones, in one process, on real SQLite. Clocks, network and disks are simulated: power cuts keep any part of
  * what was not synchronised. --devices lives homes from the bytes of their devices instead (life/devices). --seeds lives one life after the other and stops at the first that breaks something, which it shrinks to the fewest
@@ -22,7 +22,7 @@ import { placesIn, placesText, shrink } from "./life/shrink.ts";
 import { Ground, type Job, LifeWorker } from "./life/workers.ts";
 
 const options = optionsOf(
-  "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --devices --seeds A..B [--days 10]\n./scripts/trials life --consent --seeds A..B [--homes 4] [--days 365]\n./scripts/trials life --planted [NAME]",
+  "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --devices --seeds A..B [--days 10]\n./scripts/trials life --consent --seeds A..B [--homes 4] [--days 365]\n./scripts/trials life --planted [NAME or FOLDER]",
   {
     devices: false,
     consent: false,
@@ -219,7 +219,10 @@ async function sayShrunk(seed: number): Promise<void> {
 }
 
 async function plantAll(): Promise<boolean> {
-  const names = positionals.length > 0 ? positionals : plantedNames();
+  const isAsked = (name: string) =>
+    positionals.length === 0 || positionals.some((asked) => name === asked || name.startsWith(`${asked}/`));
+  const names = plantedNames().filter(isAsked);
+  if (names.length === 0) throw new Error(`no planted fault is called ${positionals.join(" or ")}`);
   const figures: Record<string, string> = {};
   let missed = 0;
   for (const name of names) {
