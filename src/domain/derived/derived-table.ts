@@ -30,6 +30,8 @@ export interface DerivedDefinition {
 }
 
 const inRooms = "sensors of movement whose rooms are known";
+/** The same for all measures of movement and watches, so that a store reads once what several are made of: the nights need two days. */
+const sensed_days = 2;
 const allObserved = "unknown (null) where less than 90% of its time was observed in any room that it needs";
 
 /**
@@ -47,7 +49,7 @@ export const derivedTable = {
     rule: `of one person who lives alone; with guests, stays alternate. dwell_min is ${allObserved}, or where it has not ended`,
     paper:
       "Hayes and others, Alzheimer's & Dementia 4 (2008) 395–405; Kaye and others, J. Gerontol. B 66B (2011) i180–i190",
-    reach_days: 2,
+    reach_days: sensed_days,
     fields: {
       room: room("the room"),
       stop: nullableTime("the first sign elsewhere"),
@@ -65,7 +67,7 @@ export const derivedTable = {
       "stays in a room that began on a day, and minutes spent there: room_visits by day, with the days that have none",
     rule: `visits and minutes are ${allObserved}; a day that is not over is unknown`,
     paper: "as room_visits",
-    reach_days: 2,
+    reach_days: sensed_days,
     fields: {
       room: room("the room"),
       visits: nullableInteger("", "stays that began on the day"),
@@ -81,7 +83,7 @@ export const derivedTable = {
     meaning: "how often somebody went from one room straight to another on a day, for each pair of rooms",
     rule: allObserved,
     paper: "as room_visits",
-    reach_days: 2,
+    reach_days: sensed_days,
     fields: {
       fromroom: room("the room that was left"),
       toroom: room("the room that was entered"),
@@ -97,7 +99,7 @@ export const derivedTable = {
     meaning: "a walk along a line of curtain sensors, and its speed",
     rule: "all sensors of the line saw it, or all but one and three at least, at an even pace; other detections are no walk. The sensors do not know who walks",
     paper: "Hagler, Austin, Hayes, Kaye and Pavel, IEEE Trans. Biomed. Eng. 57 (2010) 813–820",
-    reach_days: 1,
+    reach_days: sensed_days,
     fields: {
       line: room("the line"),
       speed: number("m/s", "speed, by least squares through all sensors"),
@@ -138,7 +140,7 @@ export const derivedTable = {
       "sleep by a watch: stretches of light, deep or REM sleep with at most an hour between them. The day is that on which it ended",
     rule: "the stages are the watch's own. Within an episode, awake and unknown are apart",
     paper: "van Hees and others, Scientific Reports 8 (2018) 12975, which joins blocks over an hour",
-    reach_days: 2,
+    reach_days: sensed_days,
     fields: {
       itemname: item("the watch"),
       stop: time("its end"),
@@ -161,7 +163,7 @@ export const derivedTable = {
       "the night before a day, from noon to noon: the longest sleep or stay in bed, with others that at most two hours part from it. source says what told it",
     rule: "unknown where less than 90% of 22:00 to 07:00 was observed by any source; asleep_min is known by a watch alone, in_bed_min by the others",
     paper: "Ancoli-Israel and others, Sleep 26 (2003) 342–392; van Hees and others 2018",
-    reach_days: 2,
+    reach_days: sensed_days,
     fields: {
       source: word("watch, bed or bedroom"),
       start: nullableTime("its beginning"),
@@ -180,7 +182,7 @@ export const derivedTable = {
     meaning: "nobody was at home: from one opening of the front door to another, with no sign inside between",
     rule: `ten minutes or more. away_min is ${allObserved}. Who was away is not known`,
     paper: "Petersen and others, IEEE J. Biomed. Health Inform. 18 (2014) 1590–1596",
-    reach_days: 2,
+    reach_days: sensed_days,
     fields: {
       stop: time("when the door opened at the end"),
       away_min: nullableNumber("min", "its length"),
@@ -196,7 +198,7 @@ export const derivedTable = {
       "absences that began on a day, and minutes of the day away: outings by day, with the days that have none. Times that are noted as away or in hospital are away",
     rule: `${allObserved}, of the front door and all sensors of movement`,
     paper: "as outings",
-    reach_days: 2,
+    reach_days: sensed_days,
     fields: {
       outings: nullableInteger("", "absences that began on the day"),
       away_min: nullableNumber("min", "away"),
@@ -211,7 +213,7 @@ export const derivedTable = {
     meaning: "minutes of an hour in which a sensor saw movement, or something was opened",
     rule: `${allObserved}, of all sensors of movement`,
     paper: "Hayes and others, Alzheimer's & Dementia 4 (2008) 395–405",
-    reach_days: 1,
+    reach_days: sensed_days,
     fields: {
       hour: integer("h", "hours since midnight: 0 to 23, to 22 or 24 where the clocks change"),
       active_min: nullableInteger("min", "active minutes"),
@@ -243,7 +245,7 @@ export const derivedTable = {
     meaning: "steps and distance of a day by a watch",
     rule: "unknown where it was worn for less than ten hours, and for a day that is not over; of a day that was worn in part they are a lower bound",
     paper: "Migueles and others, Sports Medicine 47 (2017) 1821–1845",
-    reach_days: 1,
+    reach_days: sensed_days,
     fields: {
       itemname: item("the watch"),
       steps: nullableInteger("steps", "steps"),

@@ -145,7 +145,8 @@ async function foundItem(
   const key = item?.key ?? -1;
   const series = seriesFor(of.name, kind);
   const life = await lifeOf(asked, key, read);
-  const isOld = await isKnownBefore(asked, { item: key, series }, read.from_ms);
+  const { first_ms = read.from_ms } = life;
+  const isOld = first_ms < read.from_ms || (await isKnownBefore(asked, { item: key, series }, read.from_ms));
   const isElsewhere = asked.home !== undefined && ![null, asked.home].includes(record.currenthomeid);
   return {
     key,
