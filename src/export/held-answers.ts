@@ -39,7 +39,11 @@ export class HeldAnswers implements InterfaceReader {
         );
       }
     for (const owners of ["subjects", "homes"] as const)
-      for await (const records of marksOf(answers, owners)) {
+      for await (const records of marksOf(
+        answers,
+        owners,
+        owners === "homes" ? `?limit=${homes_a_page}` : "",
+      )) {
         const parts: [string, string][] = [];
         for (const { path, marks } of records)
           for (const [name, mark] of Object.entries(marks)) {
@@ -122,10 +126,17 @@ export class HeldAnswers implements InterfaceReader {
   }
 }
 
-async function* marksOf(answers: InterfaceReader, of: string): AsyncGenerator<readonly PathMarks[]> {
-  for await (const records of pagesOf(answers, `/marks/${of}`, Marks))
+async function* marksOf(
+  answers: InterfaceReader,
+  of: string,
+  first = "",
+): AsyncGenerator<readonly PathMarks[]> {
+  for await (const records of pagesOf(answers, `/marks/${of}`, Marks, first))
     yield records as unknown as readonly PathMarks[];
 }
+
+/** The marks of a home are made of those of all its items: a server is not kept from others by a page of thousands. */
+const homes_a_page = 250;
 
 /** Answers about homes that are held, by the rest of their paths: lists of records are short, and asked for anew. */
 const heldOfHomes = /^(notes\/$|places$|derived\/all)/;

@@ -3,7 +3,7 @@ import { definitionText, derivedNames } from "../../domain/derived/derived-table
 import type { SeriesName } from "../../domain/series.ts";
 import { arrays, objects, reach, rowsOf, rowsOfAll, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
-import { itemPlacements } from "../inventory/item-overviews.ts";
+import { placementsOf } from "../inventory/item-overviews.ts";
 import { pausesIn } from "../inventory/pausing.ts";
 import { type MeasuredMarks, marked_ms } from "../inventory/record-store.ts";
 import { pausedSpanOf } from "../pause.ts";
@@ -62,16 +62,22 @@ function* partsOf(homes: Homes, of: readonly number[]): Work<ReadonlyMap<number,
     if (own.length === 0) parts.set(home, own);
     own.push({ at_ms, text: fact.join(), isFirst });
   };
-  const lived = "FROM stays JOIN items ON items.key = stays.item WHERE stays.home = ANY ($1::bigint[])";
-  const items = yield* rowsOf(
-    arrays<[home: number, from_ms: number, before_ms: number, record: string]>(
-      `SELECT stays.home, from_ms, before_ms, record ${lived} ORDER BY key, from_ms`,
+  const stays = yield* rowsOf(
+    arrays<[item: number, home: number, from_ms: number, before_ms: number]>(
+      "SELECT item, home, from_ms, before_ms FROM stays WHERE home = ANY ($1::bigint[]) ORDER BY item, from_ms",
       of,
     ),
   );
-  for (const [home, ...item] of items) add(home, 0, ["item", ...item]);
+  // PostgreSQL would read all items and streams, had it to find those of the homes.
+  const keys = [...new Set(stays.map(([item]) => item))];
+  const items = yield* rowsOf(
+    arrays<[number, string]>("SELECT key, record FROM items WHERE key = ANY ($1::bigint[])", keys),
+  );
+  const records = new Map(items);
+  for (const [item, home, from_ms, before_ms] of stays)
+    add(home, 0, ["item", from_ms, before_ms, records.get(item)]);
   for (const pause of yield* pausesIn(of)) add(pause.home, 0, ["pause", JSON.stringify(pausedSpanOf(pause))]);
-  const placements = yield* rowsOf(itemPlacements("stays.home = ANY ($1::bigint[])", of));
+  const placements = yield* rowsOf(placementsOf(keys, of));
   const homeOf = new Map(placements.map(({ stream, home }) => [stream, home]));
   for (const { home, stream, first_ms, heard_ms, listener, last_ms } of placements) {
     if (first_ms !== null) add(home, first_ms, ["first", stream, first_ms, listener], true);

@@ -89,10 +89,7 @@ export function placementsOf(
 }
 
 /** The stays that a condition leaves, the earliest of each item first, with what was last learned of their devices in each. */
-export function itemPlacements(
-  condition = "true",
-  ...given: (readonly number[])[]
-): Statement<ItemPlacement> {
+function itemPlacements(condition = "true", ...given: (readonly number[])[]): Statement<ItemPlacement> {
   return objects(
     `SELECT stays.item, streams.key AS stream, stays.home, streams.address, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
       battery_percent, battery_mv, linkquality, facts
