@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Coverage, type DerivedRecord, Lintel } from "../../clients/typescript/client.ts";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { type Coverage, Lintel } from "../../clients/typescript/client.ts";
+import { type TrueAnswer, trueAnswers } from "../../scripts/trial-programs/with-source/measures/answers.ts";
+import { withMonth } from "../../scripts/trial-programs/with-source/measures/simulated-month.ts";
+import { curtains, demoHome } from "../../src/demo/devices.ts";
 import { derivedNames } from "../../src/domain/derived/derived-table.ts";
 import { formatNames } from "../../src/export/table-file.ts";
 import { Site } from "../../testbed/front-door.ts";
@@ -261,78 +265,60 @@ test("the TypeScript client gives a derived measure as the records of the interf
   expect(days).toEqual(days.toSorted().toReversed());
 });
 
-describe("the cookbook answers from a package", () => {
-  /** The lines of a language in docs/cookbook.md, in their order. */
+describe("the cookbook answers from a package as the household lived", () => {
+  /** The lines of a language in docs/cookbook.md, question by question. */
   const linesOf = (language: string) =>
-    [...readFileSync(join(clients, "../docs/cookbook.md"), "utf8").matchAll(fence)]
-      .filter(([, of]) => of === language)
-      .map(([, , lines]) => lines)
-      .join("\n");
+    [...readFileSync(join(clients, "../docs/cookbook.md"), "utf8").matchAll(fence)].flatMap(
+      ([, of, lines]) => (of === language ? [lines ?? ""] : []),
+    );
   const fence = /^```(\w+)\n(.*?)^```/gms;
-  /** The same questions of the interface. */
-  let expected: string[];
+  /** By the plan of the household. */
+  let lived: readonly TrueAnswer[];
 
   beforeAll(async () => {
-    // One without identifiers, as it comes when nothing else is asked for.
-    const [tokenFile, key] = [join(site.directory, "read-token"), join(site.directory, "key")];
-    writeFileSync(tokenFile, token, { mode: 0o600 });
-    writeFileSync(key, "5a".repeat(32), { mode: 0o600 });
-    const words = ["fetch", "--url", new URL(url).origin, "--token-file", tokenFile, "--key", key];
-    words.push("--output", join(site.directory, "lintel-data"), "--until", until);
-    const { code, said } = await site.lintel(...words);
-    expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
-    const lintel = new Lintel({ url, token });
-    const [home] = await Array.fromAsync(lintel.records("homes"));
-    const before = Date.parse(`${until}T00:00:00Z`) / 1000;
-    const of = (name: string) => Array.fromAsync(lintel.derived(Number(home?.homeid), name, { before }));
-    const mean = (records: readonly DerivedRecord[], field: string) => {
-      const known = records.flatMap((record) => (record[field] === null ? [] : [Number(record[field])]));
-      expect(known.length).toBeGreaterThan(2);
-      return known.reduce((sum, value) => sum + value, 0) / known.length;
-    };
-    const doses = (await of("doses")).map(({ status }) => String(status));
-    const known = doses.filter((status) => ["taken", "late", "missed"].includes(status));
-    const speeds = (await of("walks"))
-      .map(({ speed }) => Number(speed))
-      .toSorted((one, other) => one - other);
-    const middle = speeds.length / 2;
-    const median = ((speeds[Math.ceil(middle) - 1] ?? 0) + (speeds[Math.floor(middle)] ?? 0)) / 2;
-    const hours = (await of("activity")).filter(({ hour }) => [2, 3, 4].includes(Number(hour)));
-    const ways = (await of("transitions")).filter(
-      ({ fromroom, toroom }) => fromroom === "bedroom" && toroom === "bathroom",
-    );
-    const rooms = (await of("room_days")).filter(({ room }) => room === "bathroom");
-    const nights = (await of("nights")).filter(({ source }) => source === "watch");
-    expected = [
-      mean(rooms, "visits").toFixed(2),
-      median.toFixed(3),
-      (known.filter((status) => status === "missed").length / known.length).toFixed(4),
-      (mean(nights, "asleep_min") / 60).toFixed(2),
-      "",
-      (mean(await of("out_of_home"), "away_min") / 60).toFixed(2),
-      mean(await of("steps_daily"), "steps").toFixed(0),
-      (3 * mean(hours, "active_min")).toFixed(2),
-      mean(ways, "transitions").toFixed(2),
-      "",
-    ];
+    // A month with a power cut, an empty battery, visitors, and strangers on the scale.
+    const july = { year: 2025, month: 6, seed: 1942, zone: "UTC" };
+    await withMonth(july, async (month) => {
+      const line = curtains.map(({ item, metres }) => `{ item = "${item}", metres = ${metres} }`);
+      const sections = `[home]\nid = ${demoHome}\ntimezone = "UTC"\n[walking]\nhall = [${line}]`;
+      site.configure({ data: month.directory, sections });
+      const words = ["--since", "2025-07-02", "--until", "2025-07-31", "--output", "lintel-data"];
+      const { code, said } = await site.lintel("export", "--config", site.config, ...words);
+      expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
+      lived = await trueAnswers(month);
+    });
   });
 
-  /** Answers that the interface has no number for stand as they were printed. */
-  function expectAnswers(printed: string): void {
-    const answers = printed.trim().split("\n");
+  function expectAnswers(answers: readonly string[]): void {
     expect(answers.filter((answer) => !/^-?\d+(\.\d+)?$/.test(answer))).toEqual([]);
-    expect(answers).toEqual(expected.map((answer, at) => (answer === "" ? (answers[at] ?? "") : answer)));
+    expect(answers).toHaveLength(lived.length);
+    const off = lived.filter(({ truth, within }, at) => Math.abs(Number(answers[at]) - truth) > within);
+    expect({ off, answers: off.length > 0 ? answers : [] }).toEqual({ off: [], answers: [] });
     told ??= answers;
     expect(answers).toEqual(told);
   }
-  /** Answers of the first language: the other gives the same. */
-  let told: string[] | undefined;
+  /** Answers of the first language: the others give the same. */
+  let told: readonly string[] | undefined;
 
+  test("in DuckDB", async () => {
+    const instance = await DuckDBInstance.create(":memory:");
+    const connection = await instance.connect();
+    await connection.run(`SET file_search_path = '${site.directory}'`);
+    const answers: string[] = [];
+    for (const sql of linesOf("sql"))
+      answers.push(...(await connection.runAndReadAll(sql)).getRows().flat().map(String));
+    connection.closeSync();
+    instance.closeSync();
+    expectAnswers(answers);
+  });
   const hasPandas = python !== "" && Bun.spawnSync([python, "-c", "import pandas"]).success;
   test.skipIf(!hasPandas)("in Python", async () => {
-    expectAnswers(await run([python, "-c", linesOf("python")], { PYTHONPATH: join(clients, "python") }));
+    const program = linesOf("python").join("\n");
+    const printed = await run([python, "-c", program], { PYTHONPATH: join(clients, "python") });
+    expectAnswers(printed.trim().split("\n"));
   });
   test.skipIf(!hasPackages)("in R", async () => {
-    expectAnswers(await run([rscript, "-e", linesOf("r")], { R_LIBS: library }));
+    const printed = await run([rscript, "-e", linesOf("r").join("\n")], { R_LIBS: library });
+    expectAnswers(printed.trim().split("\n"));
   });
 });

@@ -1,17 +1,8 @@
-import {
-  hour_ms,
-  isIn,
-  joined,
-  type LocalDay,
-  overlap,
-  type TimeSpan,
-  timeOfDate_ms,
-} from "../../../../src/base/time.ts";
+import { hour_ms, isIn, joined, type LocalDay, overlap, type TimeSpan } from "../../../../src/base/time.ts";
 import { dayNumber, weightOn } from "../../../../src/demo/daily-readings.ts";
-import { type MealName, type SensorName, sensors, zonestatus } from "../../../../src/demo/devices.ts";
-import { awayOn, livedDay, wornWatchLog } from "../../../../src/demo/history.ts";
-import { alongHall, type FlatPlace, type TimeSpent } from "../../../../src/demo/household.ts";
-import { brokenDoorOn } from "../../../../src/demo/outages.ts";
+import { type MealName, type SensorName, sensors } from "../../../../src/demo/devices.ts";
+import { wornWatchLog } from "../../../../src/demo/history.ts";
+import { activeMinutes, byPlace, changesOf, lasting, nightBefore, rooms } from "./lived.ts";
 import type { SimulatedMonth } from "./simulated-month.ts";
 
 /** A measure beside the life that was lived. */
@@ -46,12 +37,6 @@ function compared(tally: Tally, told: unknown, truth: number, off = 0): void {
   }
 }
 
-const rooms = {
-  bedroom: "bedroom",
-  bathroom: "bathroom",
-  kitchen: "kitchen",
-  living: "living room",
-} as const;
 const walls = ["bedroom-wall", "bathroom-wall", "kitchen-wall", "living-wall", "hall-wall"] as const;
 const moving = sensors.flatMap(({ name, subtype }) => (subtype === "door" ? [] : [name]));
 
@@ -159,15 +144,10 @@ const nights: Comparison = async (month, tally) => {
   const byRooms = sensors.map(({ name }) => name);
   for (const only of [undefined, byRooms])
     for (const { day, values } of await month.rows("nights", only)) {
-      const before = Temporal.PlainDate.from(day).subtract({ days: 1 }).toString();
-      const span = (from_h: number, to_h: number): TimeSpan => ({
-        from_ms: timeOfDate_ms(month.zone, before, from_h * 60),
-        to_ms: timeOfDate_ms(month.zone, day, to_h * 60),
-      });
-      const night = span(20, 10);
+      const night = nightBefore(day, month);
       const own = asleep.filter((stay) => overlap(stay, night));
       const { source, breaks } = values;
-      const off = source === "watch" ? 0 : offShare(month, span(22, 7), [...moving]);
+      const off = source === "watch" ? 0 : offShare(month, nightBefore(day, month, [22, 7]), [...moving]);
       const field = source === "watch" ? "asleep_min" : "in_bed_min";
       const truth = lasting(own, night);
       compared(tally(`\`nights.${field}\`, a night by the ${source}, min`), values[field], truth, off);
@@ -194,27 +174,11 @@ const absences: Comparison = async (month, tally) => {
 };
 
 const activity: Comparison = async (month, tally) => {
-  const { outages, seed } = month;
-  const never = { from_ms: 0, to_ms: 0 };
-  const whole = { ...outages, powerCut: never, broken_ms: Number.POSITIVE_INFINITY };
-  const alarms: readonly number[] = Object.values(zonestatus).map(({ alarm }) => alarm);
-  const active = new Set(
-    [...month.lived.values()].flatMap(({ events, midnight_ms }) => [
-      ...events.flatMap(({ at_ms, zonestatus: status }) =>
-        alarms.includes(status) ? [minuteOf(at_ms)] : [],
-      ),
-      ...brokenDoorOn(midnight_ms, seed, whole, awayOn(livedDay(seed, midnight_ms))).flatMap(
-        ({ stamp_ms, values }) => (alarms.includes(Number(values["event"])) ? [minuteOf(stamp_ms)] : []),
-      ),
-    ]),
-  );
+  const active = activeMinutes(month);
   for (const { at_ms: from_ms, values } of await month.rows("activity")) {
     const hour = { from_ms, to_ms: from_ms + hour_ms };
-    const truth = Array.from({ length: 60 }, (_, at) => minuteOf(from_ms) + at).filter((at) =>
-      active.has(at),
-    );
     const off = offShare(month, hour, [...moving]);
-    compared(tally("`activity.active_min`, an hour, min"), values["active_min"], truth.length, off);
+    compared(tally("`activity.active_min`, an hour, min"), values["active_min"], active(hour), off);
   }
 };
 
@@ -240,47 +204,8 @@ const comparisons = [
   ...[roomVisits, roomDays, transitions, walks, doses, sleep, nights, absences, activity, weight, steps],
 ];
 
-/** Stays without those in the same place before and after, whether she slept or not. */
-function byPlace(stays: readonly TimeSpent[]): TimeSpent[] {
-  const whole: TimeSpent[] = [];
-  for (const stay of stays) {
-    const last = whole.at(-1);
-    if (last?.place === stay.place) whole[whole.length - 1] = { ...last, to_ms: stay.to_ms };
-    else whole.push(stay);
-  }
-  return whole;
-}
-
-/** Ways from room to room, of which the hall is one. Who comes home or leaves goes from or to no room. */
-function changesOf(stays: readonly TimeSpent[]): { at_ms: number; from: string; to: string }[] {
-  return stays.flatMap((stay, at) => {
-    const before = stays[at - 1];
-    if (before === undefined) return [];
-    const [from, to, at_ms] = [roomOf(before.place), roomOf(stay.place), stay.from_ms];
-    if (!alongHall(before.place, stay.place))
-      return from === undefined || to === undefined ? [] : [{ at_ms, from, to }];
-    return [
-      ...(from === undefined ? [] : [{ at_ms, from, to: "hall" }]),
-      ...(to === undefined ? [] : [{ at_ms, from: "hall", to }]),
-    ];
-  });
-}
-
-function roomOf(place: FlatPlace): string | undefined {
-  return place === "away" ? undefined : rooms[place];
-}
-
 function sensorsOf(...of: readonly string[]): SensorName[] {
   return walls.filter((wall) => of.some((room) => wall.startsWith(room.split(" ")[0] ?? room)));
-}
-
-/** Minutes of stays within a span. */
-function lasting(stays: readonly TimeSpan[], { from_ms, to_ms }: TimeSpan): number {
-  const ms = stays.reduce(
-    (sum, one) => sum + Math.max(0, Math.min(one.to_ms, to_ms) - Math.max(one.from_ms, from_ms)),
-    0,
-  );
-  return ms / 60_000;
 }
 
 /** The part of a span in which sensors of a room could tell nothing: of the room that was off the longest; the front door is as a room. */
@@ -299,10 +224,6 @@ function offShare({ outages }: SimulatedMonth, span: TimeSpan, of: readonly Sens
 /** Rows of days with visitors are apart: no sensor knows who is there. */
 function guests({ lived }: SimulatedMonth, { date }: LocalDay): string {
   return lived.get(date)?.visit === undefined ? "" : ", with visitors";
-}
-
-function minuteOf(at_ms: number): number {
-  return Math.floor(at_ms / 60_000);
 }
 
 /** More of the time off than this, and a number is a guess: a measure says unknown from a tenth on, and heartbeats tell some of the time late. */

@@ -18,6 +18,8 @@ import { openGatewayStore } from "../../../../src/store/sqlite/open-store.ts";
 export interface SimulatedMonth {
   readonly seed: number;
   readonly zone: string;
+  /** The data directory of its gateway, until it was used. */
+  readonly directory: string;
   /** The days that are compared: whole ones, without the first and the last. */
   readonly days: readonly LocalDay[];
   readonly lived: ReadonlyMap<string, LivedDay>;
@@ -54,7 +56,16 @@ export async function withMonth<Result>(
     const days = all.slice(1, -1);
     const span = { from_ms: days[0]?.from_ms ?? 0, to_ms: days.at(-1)?.to_ms ?? 0 };
     const rows: SimulatedMonth["rows"] = (name, only) => derivedRows(asked, { name, only }, span);
-    return await use({ seed, zone, days, lived, stays: staysOf([...lived.values()]), outages, rows });
+    return await use({
+      seed,
+      zone,
+      directory,
+      days,
+      lived,
+      stays: staysOf([...lived.values()]),
+      outages,
+      rows,
+    });
   } finally {
     await store.close();
     rmSync(directory, { recursive: true });
