@@ -34,7 +34,8 @@ export function AcceptancePage(data: AcceptanceData & FrameData) {
         <Devices record={record} times={times} />
         <p class="signature">Signature of {signed.tester}</p>
         <p class="quiet">
-          Signed by the box with the key <code class="key">{key}</code>. Nothing that happened later is in it.
+          Signed by the box with the key <code class="key">{key}</code>. The record never changes; its first
+          night is signed beside it.
         </p>
         <p class="on-screen">Print this page with the browser, on A4.</p>
         {all.length < 2 ? null : <Others all={all} shown={signed.number} times={times} />}
