@@ -155,7 +155,7 @@ function Group({ words, notes, devices, times }: DeviceGroup & { times: Times })
               {away ? "no longer in use, " : ""}
               {heard_ms === null ? "not heard yet" : `last heard ${momentText(heard_ms, times)}`}
             </span>
-            <span>{count === 1 ? "1 note" : `${numberText(count, times.locale)} notes`}</span>
+            <span>{count === 1 ? "recorded once" : `recorded ${numberText(count, times.locale)} times`}</span>
           </li>
         ))}
       </ul>
@@ -166,8 +166,8 @@ function Group({ words, notes, devices, times }: DeviceGroup & { times: Times })
 function People({ people, locale }: { people: readonly PersonKept[]; locale: string }) {
   return (
     <section>
-      <h2>What the study has noted about people here</h2>
-      <p>What is in these notes is not shown on this page.</p>
+      <h2>What the study has written down about people here</h2>
+      <p>What it says is not shown on this page.</p>
       <ul>
         {people.map(({ subject, fields, records }) => (
           <li key={subject}>
