@@ -1,5 +1,5 @@
 import { needLevels, needRules } from "../../../domain/fleet-home.ts";
-import { centralItself, type Outage } from "../../../domain/outage.ts";
+import { centralItself, type Outage, type Undelivered } from "../../../domain/outage.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isWhole } from "../asked-home.ts";
 import { type AlertDesk, type Asked, type Show, trailTo } from "../site.ts";
@@ -22,7 +22,11 @@ export interface AlertsData {
   /** The name of the token, where it may acknowledge; null where it may not. */
   readonly name: string | null;
   /** Null for a token that does not see every home: addresses of people are not for it. */
-  readonly delivery: Pick<AlertDesk, "recipients" | "undelivered"> | null;
+  readonly delivery: {
+    readonly recipients: AlertDesk["recipients"];
+    /** Without subjects: they may name a home that is restricted by now. */
+    readonly undelivered: readonly Omit<Undelivered, "subject">[];
+  } | null;
 }
 
 export interface AlertGroup {
@@ -66,7 +70,12 @@ export const showAlerts: Show<AlertsData> = async (asked) => {
     ...{ page, pages },
     name: token.scope === "admin" ? token.name : null,
     delivery:
-      desk === undefined || !whole ? null : { recipients: desk.recipients, undelivered: desk.undelivered },
+      desk === undefined || !whole
+        ? null
+        : {
+            recipients: desk.recipients,
+            undelivered: desk.undelivered.map(({ to, made_ms, failure }) => ({ to, made_ms, failure })),
+          },
   };
   return { title: "Alerts", data: { ...data, now_ms, locale, trail: trailTo(site.role, undefined) } };
 };

@@ -158,12 +158,12 @@ function Delivery(props: NonNullable<AlertsData["delivery"]> & { canTest: boolea
         <>
           <h2>What could not be delivered</h2>
           <ul>
-            {undelivered.toReversed().map(({ to, subject, made_ms, failure }) => (
+            {undelivered.toReversed().map(({ to, made_ms, failure }) => (
               <li key={`${to} ${made_ms}`}>
-                <bdi>{subject}</bdi>
+                <bdi>{to}</bdi>
                 <span class="small">
-                  To <bdi>{to}</bdi>, <Moment at_ms={made_ms} times={times} />. Given up after three days:{" "}
-                  <bdi>{failure}</bdi>. The next one has it again.
+                  Of <Moment at_ms={made_ms} times={times} />. Given up after three days: <bdi>{failure}</bdi>
+                  . The next one has it again.
                 </span>
               </li>
             ))}
