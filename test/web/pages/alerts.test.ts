@@ -170,7 +170,10 @@ describe.skipIf(chromiumPath === undefined)(`in a browser (${noChromium})`, () =
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
       if (width === 390) expect(await faultsForAll(page)).toEqual([]);
       if (process.env["LINTEL_PICTURES"])
-        await page.screenshot({ path: `${process.env["LINTEL_PICTURES"]}/alerts-${width}.png`, fullPage: true });
+        await page.screenshot({
+          path: `${process.env["LINTEL_PICTURES"]}/alerts-${width}.png`,
+          fullPage: true,
+        });
       await page.locator("label:has(input[type=checkbox])").first().click();
       await page.locator(".claim button").click();
       await page.waitForURL(`${served.central.origin}/alerts`);
