@@ -289,7 +289,11 @@ describe("the cookbook answers from a package as the household lived", () => {
     });
   });
 
-  function expectAnswers(answers: readonly string[]): void {
+  /** @param printed an answer a line, and then what the lines for several homes print of the first question */
+  function expectAnswers(printed: readonly string[]): void {
+    const answers = printed.slice(0, lived.length);
+    const [mean = ""] = /\d+\.\d+/.exec(printed.slice(lived.length).join(" ")) ?? [];
+    expect(Number(mean).toFixed(2)).toBe(answers[0] ?? "");
     expect(answers.filter((answer) => !/^-?\d+(\.\d+)?$/.test(answer))).toEqual([]);
     expect(answers).toHaveLength(lived.length);
     const off = lived.filter(({ truth, within }, at) => Math.abs(Number(answers[at]) - truth) > within);
