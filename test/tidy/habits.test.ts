@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { markdownFiles, wrapped } from "../../scripts/wrap-markdown.ts";
+import { documentsHere } from "../../src/web/docs/documents.ts";
 import { repositoryFiles, root, sourceFiles } from "../../testbed/source-files.ts";
 
 const files = await sourceFiles();
@@ -126,6 +127,20 @@ test("links between the documents lead somewhere", async () => {
     for (const [, target] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g))
       if (target !== undefined && !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(path), target)))
         faults.push(`${path} links to ${target}`);
+  }
+  expect(faults).toEqual([]);
+});
+
+test("the READMEs of the clients stand alone in a registry, and name pages that every server has", async () => {
+  const pages = new Set(documentsHere()?.files.keys());
+  const faults: string[] = [];
+  for (const client of ["python", "r", "typescript"]) {
+    const path = `clients/${client}/README.md`;
+    const text = await Bun.file(join(root, path)).text();
+    const named = [...text.matchAll(/`\/docs\/([^`]+)`/g)].map(([, name]) => name ?? "");
+    if (named.length === 0) faults.push(`${path} names no page`);
+    for (const name of named) if (!pages.has(name)) faults.push(`${path} names /docs/${name}`);
+    for (const [link] of text.matchAll(/\]\((?!https:)[^)]*\)/g)) faults.push(`${path} links to ${link}`);
   }
   expect(faults).toEqual([]);
 });
