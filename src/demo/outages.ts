@@ -82,17 +82,20 @@ export function heartbeatsOf(
     ...heartbeats(span, deadBattery),
     ...sensorBeats(brokenSensor, untilBroken, brokenAs),
   ].filter(({ heard_ms }) => listened.some((one) => during(heard_ms, one)));
-  // A device that sent a reading was alive too.
-  const last = new Map(readings.map((reading) => [reading.device.address, reading]));
+  // A device that sent a reading was alive too: the first and the last tell since when, and until when.
+  const [first, last] = [readings.toReversed(), readings].map(
+    (ordered) => new Map(ordered.map((reading) => [reading.device.address, reading])),
+  );
   const told = readings.flatMap((reading): HeardState[] => {
     const { device, series, stamp_ms: heard_ms, values } = reading;
     if (series === "pillbox_status")
       return [{ device, heard_ms, battery_mv: Number(values["voltage"]), listener: "pillbox" }];
     if (series === "scale_weights")
       return [{ device, heard_ms, battery_percent: Number(values["batteryLevel"]), listener: "ble" }];
-    if (last.get(device.address) !== reading) return [];
+    if (![first, last].some((of) => of?.get(device.address) === reading)) return [];
     if (device.kind === "wirelesssensors") return [{ device, heard_ms, listener: "zigbee" }];
-    return device.subtype === "broadcasting" ? [{ device, heard_ms, listener: "ble" }] : [];
+    const isByBluetooth = device.kind === "watches" || device.subtype === "broadcasting";
+    return isByBluetooth ? [{ device, heard_ms, listener: "ble" }] : [];
   });
   return {
     listening: listeners.flatMap((listener) => listened.map((one) => ({ listener, ...one }))),

@@ -9,6 +9,7 @@ import { boxes, brokenSensor, installed, personal, sensors, watch } from "../../
 import { appendHistory, type Buffers, midnightsOf, Telling } from "../../src/demo/history.ts";
 import { during, outagesBefore } from "../../src/demo/outages.ts";
 import { importProgramme } from "../../src/demo/programme.ts";
+import type { Kind } from "../../src/domain/kinds.ts";
 import type { Reading } from "../../src/domain/reading.ts";
 import { type SeriesName, seriesNames } from "../../src/domain/series.ts";
 import { faultOfGap, faultOfReading } from "../../src/gateway/ingest/validity.ts";
@@ -194,6 +195,19 @@ test("coverage shows the power cut and the dead battery, and nothing else amiss 
       name === deadBattery.sensor ? ["silent", "not_listening"] : ["not_listening"],
     ]);
     expect(amiss.at(-1)).toMatchObject({ start_ms: powerCut.from_ms, stop_ms: powerCut.to_ms });
+  }
+});
+
+test("no device has a reading of a time before it is known to be listened to", async () => {
+  const { items } = await store.overview();
+  for (const { record } of items) {
+    const { key = 0 } = (await store.item(record.typename as Kind, record.itemname)) ?? {};
+    const covered = await store.coverage({ item: key, before_ms: until_ms, skip: 0, limit: 1_000 });
+    const own = readings.filter(
+      ({ device, stamp_ms }) => device.address === record.macaddress && stamp_ms >= from_ms,
+    );
+    const first_ms = own[0]?.stamp_ms ?? until_ms;
+    expect([record.itemname, (covered.at(-1)?.start_ms ?? 0) <= first_ms]).toEqual([record.itemname, true]);
   }
 });
 
