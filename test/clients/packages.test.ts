@@ -302,7 +302,7 @@ describe("the cookbook answers from a package as the household lived", () => {
     expect(answers).toEqual(told);
   }
   /** Answers of the first language: the others give the same. */
-  let told: readonly string[] | undefined;
+  let told: string[] | undefined;
 
   test("in DuckDB", async () => {
     const instance = await DuckDBInstance.create(":memory:");
