@@ -74,9 +74,8 @@ export class SimulatedHome {
     this.disk = options.disk;
     this.#box = new PillBox(options.home);
     this.machine = new Machine(options.world, `home ${options.home}`);
-    const { directory } = options.disk;
-    mkdirSync(dirname(this.zigbeeNetwork(directory)), { recursive: true });
-    writeDurably(this.zigbeeNetwork(directory), this.zigbee);
+    mkdirSync(dirname(this.zigbeeNetwork()), { recursive: true });
+    writeDurably(this.zigbeeNetwork(), this.zigbee);
   }
 
   /** The copy of its Zigbee network, and the file that it is in. */
@@ -84,7 +83,7 @@ export class SimulatedHome {
     return JSON.stringify({ home: this.home });
   }
 
-  zigbeeNetwork(directory: string): string {
+  zigbeeNetwork(directory = this.disk.directory): string {
     return join(directory, "drivers/zigbee/backups/network-000001.json");
   }
 

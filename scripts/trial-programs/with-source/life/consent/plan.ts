@@ -64,7 +64,10 @@ export function consentPlanOf(seed: number, { homes, days }: ConsentSize): Conse
   const perDayOf = {
     ...perDay,
     ...Object.fromEntries(
-      Object.entries(perYear).map(([what, rate]) => [what, rate / Math.min(365, Math.max(days, rare_days(seed)))]),
+      Object.entries(perYear).map(([what, rate]) => [
+        what,
+        rate / Math.min(365, Math.max(days, rare_days(seed))),
+      ]),
     ),
   };
   for (let home = 1; home <= homes; home += 1)

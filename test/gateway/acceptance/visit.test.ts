@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
-import { isAsSigned } from "../../src/base/signed-json.ts";
-import type { KeptAcceptance } from "../../src/domain/acceptance.ts";
-import { eventually, Site } from "../../testbed/front-door.ts";
-import { inHome } from "../../testbed/uploading.ts";
+import { isAsSigned } from "../../../src/base/signed-json.ts";
+import type { KeptAcceptance } from "../../../src/domain/acceptance.ts";
+import { eventually, Site } from "../../../testbed/front-door.ts";
+import { inHome } from "../../../testbed/uploading.ts";
 
 const [site, at] = [new Site(), new Site()];
 afterAll(() => Promise.all([site.remove(), at.remove()]));
