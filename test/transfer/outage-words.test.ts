@@ -60,6 +60,7 @@ test("alerts that cannot be kept because a worker is away are said once, and kep
     records: async () => [],
     tokens: async () => [],
     pauses: async () => [],
+    retentionNotices: async () => [],
   };
   const keeper = new AlertKeeper({ store: { ...store, ...empty } as unknown as CentralStore, clock, log });
   keeper.start();

@@ -243,6 +243,8 @@ export async function downloadRelease(
   try {
     for (let tries = 0; sizeOf(path) < bytes && tries < tries_max; tries += 1)
       await downloadOn(source, release, path);
+    // What is there stays: a line that is often cut brings a package in several nights.
+    if (sizeOf(path) < bytes) throw new Error(`it was cut off ${tries_max} times`);
   } catch (thrown) {
     if (thrown instanceof Refused) throw thrown;
     if ((thrown as NodeJS.ErrnoException).code === "ENOSPC")

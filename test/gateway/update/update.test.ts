@@ -27,10 +27,15 @@ afterEach(() => box[Symbol.asyncDispose]());
 test("a box takes the newest release for its ring, keeps it once that has served for a while, and nothing of the ones before", async () => {
   const package_ = box.publish({ version: "0.2.0" });
   box.publish({ version: "0.3.0", ring: 5 });
-  box.server.cutAfter_bytes = 400_000;
+  box.server.cutAfter_bytes = 200_000;
+  const { code, said } = await box.startUpdate();
+  expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining("(it was cut off 5 times)") });
+  box.server.cutAfter_bytes = 1_000_000;
   expect(await box.update()).toMatchObject({ result: "updated" });
-  // It went on with the download where the connection was cut.
-  expect(box.server.ranges.slice(0, 3)).toEqual([0, 400_000, 800_000]);
+  // It went on with the download where the connection was cut, also the next time.
+  expect(box.server.ranges.slice(0, 7)).toEqual([
+    0, 200_000, 400_000, 600_000, 800_000, 1_000_000, 2_000_000,
+  ]);
   // The new release's updater downloaded the end of its own package, and no more.
   expect(box.server.ranges.at(-1)).toBe(statSync(package_).size - 1024);
   expect(box.link("confirmed")).toBe("0.2.0");
