@@ -17,8 +17,8 @@ export interface RadioOptions extends LineOptions {
 export const quiet_max_ms = 60_000;
 /** A device that was just heard and does not take a connection within this is given up. */
 export const connect_max_ms = 5_000;
-/** Longest time to start a scan, or to cancel a connection, before the controller counts as gone. */
-const settle_max_ms = 3_000;
+/** Longest time to start a scan, or to cancel a connection, before the controller counts as gone. A small box that is busy takes seconds. */
+const settle_max_ms = 10_000;
 /** How long a device that is being disconnected is waited for. */
 const disconnect_max_ms = 2_000;
 /** How long a device has for the key of its link, after which the link itself ends: Core 5.4, Vol 6, Part B, 5.2. */

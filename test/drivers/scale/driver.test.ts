@@ -161,8 +161,8 @@ describe("a standard scale", () => {
     const taken_ms = rig.host.clock.now().unix_ms - days_ms;
     const stored = { shown_ms: Math.floor((clock_ms() - days_ms) / 1000) * 1000 };
     scale.weigh({ weight: { weight_g: 70_000, ...stored }, compositions: [{ ...composition, ...stored }] });
-    device.advertise();
-    const reading = await rig.host.until("the reading", () => rig.host.readings[0]);
+    const advertise = () => void device.advertise();
+    const reading = await rig.host.until("the reading", () => rig.host.readings[0], advertise);
     expect(Math.abs(reading.stamp_ms - taken_ms)).toBeLessThan(2_000);
     expect(reading.clock).toBe(clockQuality.device);
     expect(reading.deviceClock?.stamp_ms).toBe(stored.shown_ms);
