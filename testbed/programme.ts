@@ -46,6 +46,7 @@ export function programme(): ImportedRecord[] {
     add("projects", index, { projectid: number });
     add("studies", index, { studyid: number });
     add("issues", index, { issueid: number, homeid: 12, subjectid: 1, itemid: 3 });
+    add("consents", index, { consentid: number, homeid: 12, subjectid: 1, answer: "allowed" });
   }
   for (const [subjectid, count] of [
     [1, 2],
@@ -103,7 +104,14 @@ export function knownOf({ tokens }: Pick<Serving, "tokens">): Known {
         of.flatMap(({ itemname, itemid }) => [itemname, String(itemid)]),
       ]),
     ),
-    ids: { subjects: [1, 2, 3], homes: [12, 13], projects: [1, 2], studies: [1, 2], issues: [1, 2] },
+    ids: {
+      subjects: [1, 2, 3],
+      homes: [12, 13],
+      projects: [1, 2],
+      studies: [1, 2],
+      issues: [1, 2],
+      consents: [1, 2],
+    },
     now_ms,
   };
 }

@@ -395,6 +395,23 @@ export interface Records {
     /** what is wrong */
     summary: string | null;
   };
+  /** Consents to uses. */
+  consents: {
+    /** consent identifier */
+    consentid: number;
+    /** home that it is about; null: every home of the subject */
+    homeid: number | null;
+    /** subject who said it; null: it was said for the home */
+    subjectid: number | null;
+    /** use of the data */
+    use: "identified" | "coded" | "shared";
+    /** what was said to this use */
+    answer: "refused" | "allowed";
+    /** from when it holds */
+    start: number;
+    /** until when it holds; null: it lasts */
+    stop: number | null;
+  };
 }
 
 /** Where each list is served: below a subject or a home where the path has `{id}`. */
@@ -414,4 +431,5 @@ export const recordPaths = {
   projects: "/projects/",
   studies: "/studies/",
   issues: "/issues/",
+  consents: "/consents/",
 } as const satisfies Record<Exclude<keyof Records, "items">, string>;

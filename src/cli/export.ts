@@ -12,6 +12,7 @@ import {
   epochsHere,
   erasedOf,
   inventory,
+  leftOutText,
   packageAt,
   type SavedPackage,
   withMissing,
@@ -38,6 +39,7 @@ import {
   pseudonymsOf,
   requireSameKey,
   spanOf,
+  usesOf,
   withAt,
 } from "./package-options.ts";
 import { drawBar, interruptible } from "./progress.ts";
@@ -98,7 +100,7 @@ async function exportAll(
       withStore(options, context, async (store) =>
         writeFrom(
           store,
-          await shownStore(store),
+          await shownStore(store, { uses: usesOf(options), at_ms: context.clock.now().unix_ms }),
           { ...options, at: asked?.epochs, saved: asked?.saved, pseudonyms, stop, settingOf },
           context,
         ),
@@ -135,7 +137,9 @@ async function writeFrom(
   const span = spanOf(options);
   const single = standard === undefined ? singleFile({ ...options, format }) : undefined;
   const answers = new Answering({ store, clock, settingOf: options.settingOf });
-  if (store !== whole)
+  const homesLeftOut = leftOutText(store.leftOut ?? [], usesOf(options));
+  if (homesLeftOut !== undefined) terminal.say(homesLeftOut);
+  if ((await whole.unrestricted()) !== undefined)
     terminal.say("Homes that are restricted are left out: docs/consent.md says who may have their data.");
   const { epoch } = await whole.overview();
   const overviews = await store.itemOverviews();
@@ -175,7 +179,7 @@ async function writeFrom(
   const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
   const told = () => packageAt(readings, epochs, items, { series, names: options.items, pseudonyms });
   const written = await writePackage({
-    ...{ ...form, answers, readings, items, inventory: all, zones, origin, onStep, onRows },
+    ...{ ...form, answers, readings, items, inventory: all, zones, origin, onStep, onRows, homesLeftOut },
     derived: measuresOf(options, erased),
     at: epochs.length === 0 ? undefined : told,
   });

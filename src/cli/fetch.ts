@@ -19,6 +19,7 @@ import {
   pseudonymsOf,
   requireSameKey,
   spanOf,
+  usesOf,
   withAt,
 } from "./package-options.ts";
 import { downloadMeter, interruptible } from "./progress.ts";
@@ -105,6 +106,7 @@ async function fetchAll(
       at: asked?.epochs,
       saved: asked?.saved,
       pseudonyms,
+      uses: usesOf(options),
       byWhom: "admin",
       clock,
       random: Math.random,

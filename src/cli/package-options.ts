@@ -7,6 +7,7 @@ import { messageOf, OperatorError } from "../base/errors.ts";
 import { version } from "../base/version.ts";
 import type { ReadingNumber } from "../domain/reading.ts";
 import { type SeriesName, seriesNames } from "../domain/series.ts";
+import type { Use } from "../domain/uses.ts";
 import type { AskedMoments, AskedSpan } from "../export/columns.ts";
 import type { Downloaded } from "../export/download.ts";
 import { type Timezone, timezones } from "../export/home-zones.ts";
@@ -175,6 +176,12 @@ export function pseudonymsOf(
     year,
     onUse,
   });
+}
+
+/** The uses that a package of these options is: homes have to consent to each. */
+export function usesOf({ identifiers, recipient }: IdentifierOptions): Use[] {
+  const byLevel: Use[] = identifiers === "full" ? ["identified"] : identifiers === "coded" ? ["coded"] : [];
+  return recipient === undefined ? byLevel : [...byLevel, "shared"];
 }
 
 /** The key in a file. Where `mayMake`, one is made and kept, once there is something to write by it. */

@@ -120,4 +120,7 @@ function sha256(secret: string): Uint8Array {
 export const TokenScope = record("Token", {
   scope: Type.Union([Type.Literal("read"), Type.Literal("admin")], { description: "for what it is" }),
   bound: Type.Boolean({ description: "whether it sees a part of the homes alone" }),
+  leftout: Type.Array(Type.Integer(), {
+    description: "homes whose consent does not cover the uses that the request names; 0: that of the gateway",
+  }),
 });

@@ -9,6 +9,7 @@ import { type Item, ItemType } from "../domain/records/item.ts";
 import { recordPaths } from "../domain/records/record-table.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../domain/series.ts";
 import { TokenScope } from "../domain/token.ts";
+import type { Use } from "../domain/uses.ts";
 import type { ReadingRow } from "../store/store.ts";
 import type { InterfaceReader } from "./answers.ts";
 import { type SecondsSpan, spanIn } from "./columns.ts";
@@ -34,6 +35,8 @@ import {
   epochsHere,
   erasedOf,
   inventory,
+  leftOutFor,
+  leftOutText,
   type NumberSpan,
   packageAt,
   type SavedPackage,
@@ -51,6 +54,8 @@ export interface DownloadOptions extends PackageForm {
   readonly items?: readonly string[];
   /** Refuses another token than an administrator's, where identifiers stay. */
   readonly byWhom?: "admin";
+  /** Uses that homes must have consented to; absent: none. */
+  readonly uses?: readonly Use[] | undefined;
   /** Just these readings; absent: all that there are now. */
   readonly at?: readonly ReadingNumber[] | undefined;
   /** The package that is made again. */
@@ -111,6 +116,11 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
         "give --url the address that the gateway or central server prints when it starts",
       );
     if (options.pseudonyms === undefined && options.byWhom === "admin") await requireAdmin(answers);
+    const leftOut = await leftOutFor(answers, options.uses);
+    const homesLeftOut = leftOutText(leftOut, options.uses);
+    if (homesLeftOut !== undefined) options.onWarning(homesLeftOut);
+    // Files from before may tell of a home that is left out now.
+    held.bind({ "homes left out": leftOut.join() });
     const here = await epochsHere(answers);
     const epochs = epochsAt(here, options.at, { ...options, server: answers.url });
     const erased = erasedOf(here, epochs);
@@ -128,6 +138,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       readings: held,
       items,
       inventory: all,
+      homesLeftOut,
       derived: measuresOf(options, erased),
       zones,
       origin: originOf(answers.url, options),

@@ -2,15 +2,17 @@ import type { TSchema } from "@sinclair/typebox";
 import { OperatorError } from "../base/errors.ts";
 import { decodingBounds } from "../base/json-decoder.ts";
 import { isServerAddress } from "../config/server-access.ts";
+import { type Use, usesHeader } from "../domain/uses.ts";
 import { type ClientBounds, type ClientOptions, HttpClient } from "../web/client/http-client.ts";
 import type { Wording } from "../web/client/http-request.ts";
 import type { InterfacePage, InterfaceReader } from "./answers.ts";
 
 /** `url` with the version or without it. */
-export type InterfaceOptions = Pick<
-  ClientOptions,
-  "url" | "token" | "certificate" | "clock" | "random" | "stop" | "onRetry"
->;
+export interface InterfaceOptions
+  extends Pick<ClientOptions, "url" | "token" | "certificate" | "clock" | "random" | "stop" | "onRetry"> {
+  /** Uses that homes must have consented to; absent: none, and every home is there. */
+  readonly uses?: readonly Use[] | undefined;
+}
 
 /** The interface of a gateway or a central server, as a researcher's program asks it. */
 export class InterfaceClient implements InterfaceReader {
@@ -21,7 +23,12 @@ export class InterfaceClient implements InterfaceReader {
   /** @throws OperatorError for what is no address of a server */
   constructor(options: InterfaceOptions) {
     const url = withoutVersion(options.url);
-    this.#client = new HttpClient({ ...options, url, interface: version, bounds: clientBounds, wording });
+    const { uses = [] } = options;
+    const headers = uses.length === 0 ? {} : { [usesHeader]: uses.join() };
+    this.#client = new HttpClient({
+      ...options,
+      ...{ url, headers, interface: version, bounds: clientBounds, wording },
+    });
     this.url = `${url}${version}`;
   }
 

@@ -6,6 +6,8 @@ import { kindNames } from "../domain/kinds.ts";
 import { EpochRecord, type ReadingNumber } from "../domain/reading.ts";
 import { Item } from "../domain/records/item.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../domain/series.ts";
+import { TokenScope } from "../domain/token.ts";
+import type { Use } from "../domain/uses.ts";
 import { gathered, type InterfaceReader } from "./answers.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 
@@ -15,6 +17,27 @@ export interface EpochAt extends ReadingNumber {
   readonly homeid: number | null;
   /** The number that the epoch begins with. */
   readonly first: number;
+}
+
+/** Homes that an answer leaves out because their consent does not cover these uses: their numbers, and 0 for that of a gateway. */
+export async function leftOutFor(
+  answers: InterfaceReader,
+  uses: readonly Use[] | undefined,
+): Promise<readonly number[]> {
+  if (uses === undefined || uses.length === 0) return [];
+  const answer = await answers.get<Static<typeof TokenScope>>("/token", "", TokenScope);
+  if (answer !== undefined && answer !== "gone") return answer.body.leftout;
+  throw new OperatorError(
+    "the server does not tell which homes consent to this use",
+    "update the server, or make the package with --identifiers none and without --recipient",
+  );
+}
+
+/** The sentence of a package about homes that it leaves out; undefined where there are none. */
+export function leftOutText(homes: readonly number[], uses: readonly Use[] = []): string | undefined {
+  if (homes.length === 0) return undefined;
+  const [what, whose] = homes.length === 1 ? ["1 home is", "its"] : [`${homes.length} homes are`, "their"];
+  return `${what} left out, because ${whose} consent does not cover the use of this package (${uses.join(", ")}).`;
 }
 
 /** Epochs, and how far each is here; none where the server is one that does not tell them. */

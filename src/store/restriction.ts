@@ -1,3 +1,5 @@
+import type { Use } from "../domain/uses.ts";
+
 /** Data that are kept and that nobody sees: see docs/consent.md. */
 export interface Restrictions {
   /**
@@ -24,6 +26,12 @@ export interface RestrictionRequest {
   readonly at_ms: number;
   readonly who: string;
   readonly reason: string;
+}
+
+/** Uses that an answer is for, and the moment at which consent to them counts, unix milliseconds. */
+export interface AskedUses {
+  readonly uses: readonly Use[];
+  readonly at_ms: number;
 }
 
 /** An entry of the journal of restricted data. */

@@ -26,6 +26,7 @@ import {
 import { journal, unrestricted, withoutRestricted } from "./inventory/restricting.ts";
 import { enrollmentEnds, retentionNotices } from "./inventory/retaining.ts";
 import { oneAtATime } from "./inventory/staged-import.ts";
+import type { AskedUses } from "./restriction.ts";
 import { BlockLists } from "./series/block-lists.ts";
 import { coverage } from "./series/coverage-reads.ts";
 import { downsampled } from "./series/downsampling.ts";
@@ -138,11 +139,11 @@ function itemReads({ database, homes, epoch }: StoreParts) {
 function recordReads({ database, homes, epoch }: StoreParts) {
   const { read, snapshot } = readsOf(database);
   return {
-    visible: snapshot(function* (binding: Binding, restricted = false) {
+    visible: snapshot(function* (binding: Binding, restricted = false, asked?: AskedUses) {
       const seen = yield* visibleWith(homes, binding);
-      return restricted ? seen : yield* withoutRestricted(homes, seen);
+      return restricted ? seen : yield* withoutRestricted(homes, seen, asked);
     }),
-    unrestricted: snapshot(() => unrestricted(homes)),
+    unrestricted: snapshot((asked?: AskedUses) => unrestricted(homes, asked)),
     records: (type, seen) => database.read(() => recordsOfType(homes, type, seen)),
     record: (type, number, seen) => database.read(() => recordNumbered(homes, type, number, seen)),
     recordsOf: (type, owner, seen) => database.snapshot(() => recordsOfOwner(homes, type, owner, seen)),

@@ -1,5 +1,6 @@
 import { RecentlyUsed } from "../base/recently-used.ts";
 import type { Visible } from "../domain/records/visible-records.ts";
+import type { AskedUses } from "./restriction.ts";
 import type { Store, Token } from "./store.ts";
 
 /** The reads of a store that are served to holders of tokens. */
@@ -28,6 +29,8 @@ export type VisibleStore = Pick<
 > & {
   /** The homes that it is cut to; absent: all. */
   readonly homes?: readonly number[];
+  /** Homes that are left out because their consent does not cover the uses that were asked for. */
+  readonly leftOut?: readonly number[] | undefined;
 };
 
 /**
@@ -44,12 +47,17 @@ export class VisibleStores {
     this.#store = store;
   }
 
-  /** @param changes `Store.changes` as it was before anything was read for this request */
-  async of(token: Token, changes: number | undefined): Promise<VisibleStore> {
-    const name = token.binding === undefined && token.restricted !== true ? "" : token.id;
+  /**
+   * @param changes `Store.changes` as it was before anything was read for this request
+   * @param asked the uses that it is for; what is remembered of them is not older than a minute
+   */
+  async of(token: Token, changes: number | undefined, asked?: AskedUses): Promise<VisibleStore> {
+    const whose = token.binding === undefined && token.restricted !== true ? "" : token.id;
+    const name =
+      asked === undefined ? whose : `${whose} ${asked.uses} ${Math.floor(asked.at_ms / minute_ms)}`;
     const remembered = this.#remembered.get(name);
     if (remembered !== undefined && remembered.changes === changes) return remembered.store;
-    const seen = await seenBy(this.#store, token);
+    const seen = await seenBy(this.#store, token, asked);
     const store = seen === undefined ? this.#store : visiblePart(this.#store, seen);
     if (changes === undefined) return store;
     const { hidden, ...numbers } = seen ?? {};
@@ -65,14 +73,15 @@ export class VisibleStores {
 export async function seenBy(
   store: Pick<Store, "visible" | "unrestricted">,
   { binding, restricted = false }: Pick<Token, "binding" | "restricted">,
+  asked?: AskedUses,
 ): Promise<Visible | undefined> {
-  if (binding !== undefined) return store.visible(binding, restricted);
-  return restricted ? undefined : store.unrestricted();
+  if (binding !== undefined) return store.visible(binding, restricted, asked);
+  return restricted ? undefined : store.unrestricted(asked);
 }
 
 /** The store as a command that shows or exports it sees it: whoever opens the store itself sees everything, but for what is restricted. */
-export async function shownStore(store: Store): Promise<VisibleStore> {
-  const seen = await seenBy(store, {});
+export async function shownStore(store: Store, asked?: AskedUses): Promise<VisibleStore> {
+  const seen = await seenBy(store, {}, asked);
   return seen === undefined ? store : visiblePart(store, seen);
 }
 
@@ -104,6 +113,7 @@ export function visiblePart(store: VisibleStore, seen: Visible): VisibleStore {
   });
   return {
     homes,
+    leftOut: seen.leftOut,
     itemTypes: () => store.itemTypes(homes),
     items: (kind, window) => store.items(kind, ofSeen(window)),
     itemMarks: (kind, window) => store.itemMarks(kind, ofSeen(window)),
@@ -133,6 +143,7 @@ export function visiblePart(store: VisibleStore, seen: Visible): VisibleStore {
   };
 }
 
+const minute_ms = 60_000;
 /** Items that are remembered of a token, and what each weighs. */
 const items_max = 1_000;
 /** Numbers of records that are remembered, of all tokens together. */

@@ -79,3 +79,59 @@ test("a download with a bound token has all that is its home's, and nothing of a
     expect([name, theirs.length > 0]).toEqual([name, isTold]);
   }
 });
+
+test("a package has no mark of homes whose consent does not cover its use, and says that they are left out", async () => {
+  const start = "2024-01-01T00:00:00Z";
+  const consents = [
+    { consentid: 1, homeid: b, use: "coded", answer: "refused", start },
+    // The subject of home a, who lives nowhere else.
+    { consentid: 2, subjectid: a, use: "shared", answer: "refused", start },
+    { consentid: 3, homeid: a, use: "coded", answer: "refused", start, stop: "2024-02-01T00:00:00Z" },
+  ];
+  const [file, key] = [join(site.directory, "consents.json"), join(site.directory, "package.key")];
+  writeFileSync(file, JSON.stringify({ consents }));
+  writeFileSync(key, "5".repeat(64), { mode: 0o600 });
+  expect(await site.lintel("import", file, ...data)).toMatchObject({ code: 0 });
+  const coded = ["--key", key, "--identifiers", "coded", "--stamp", "unix"];
+  const told = (name: string) =>
+    readdirSync(join(site.directory, name), { recursive: true, withFileTypes: true })
+      // A day of the calendar is everybody's, and so are projects and studies.
+      .filter((entry) => entry.isFile() && !/^(projects|studies)\./.test(entry.name))
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
+      .join("\n")
+      .replaceAll(/(?<=[",])\d{4}-\d\d-\d\d(?=[",])/g, "");
+
+  const form = ["--format", "ndjson", "--output", join(site.directory, "exported")];
+  const exported = await site.lintel("export", ...coded, ...form, ...data);
+  const one = "1 home is left out, because its consent does not cover the use of this package (coded).";
+  expect([exported.code, exported.said]).toEqual([0, expect.stringContaining(one)]);
+  const [withA, ...packaged] = [
+    told("exported"),
+    readFileSync(join(site.directory, "exported/README.md"), "utf8"),
+  ];
+  expect(packaged).toEqual([expect.stringContaining(one)]);
+  expect(withA).toContain(`"homeid":${a},`);
+  expect(marksOf(b).filter((mark) => withA.includes(mark))).toEqual([]);
+
+  const server = ["--url", url, "--token", await token(), "--output", join(site.directory, "shared")];
+  const shared = await site.lintel("fetch", ...coded, ...server, "--recipient", "a laboratory");
+  const both =
+    "2 homes are left out, because their consent does not cover the use of this package (coded, shared).";
+  expect([shared.code, shared.said]).toEqual([0, expect.stringContaining(both)]);
+  const withoutBoth = told("shared");
+  expect(withoutBoth).toContain(both);
+  expect(withoutBoth).toContain(String(homes.c));
+  expect([a, b, moved, mover].flatMap(marksOf).filter((mark) => withoutBoth.includes(mark))).toEqual([]);
+
+  // Files of another use may not stay beside these.
+  const again = await site.lintel("fetch", ...coded, ...server);
+  expect([again.code, again.said]).toEqual([2, expect.stringContaining("homes left out")]);
+
+  const headers = {
+    authorization: `bearer ${await token()}`,
+    accept: "application/json",
+    "lintel-uses": "any",
+  };
+  const refused = await fetch(new URL("/v0.9/homes/", url), { headers });
+  expect([refused.status, await refused.json()]).toEqual([422, expect.objectContaining({ code: 42201 })]);
+});

@@ -90,10 +90,11 @@ describe("a server that hands out hostile records", () => {
     hasbatteries: null,
   };
   const url = answering((path, { url }) => {
-    if (path.endsWith("/token")) return Response.json({ scope: "admin", bound: false });
+    if (path.endsWith("/token")) return Response.json({ scope: "admin", bound: false, leftout: [] });
     if (path.endsWith("/items")) return Response.json([{ typeid: 2, typename: "wirelesssensors", count: 1 }]);
     if (path.endsWith("/inventory/wirelesssensors")) return Response.json([item]);
-    if (/\/(inventory\/\w+|homes|subjects|projects|studies|issues)\/?$/.test(path)) return Response.json([]);
+    if (/\/(inventory\/\w+|homes|subjects|projects|studies|issues|consents)\/?$/.test(path))
+      return Response.json([]);
     if (path.endsWith("/events"))
       return Response.json([{ stamp: 1, event: 2, homeid: null, clock: "synchronised" }], {
         headers: { Link: `<${url}?since=x>; rel="next"` },

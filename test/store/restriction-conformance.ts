@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { SystemClock } from "../../src/base/clock.ts";
 import { definitionOf, recordTypes } from "../../src/domain/records/record-table.ts";
+import type { Use } from "../../src/domain/uses.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/inventory/record-store.ts";
 import { isRestricted, pauseOpen_ms } from "../../src/store/pause.ts";
 import { endPauses } from "../../src/store/pause-requests.ts";
+import type { AskedUses } from "../../src/store/restriction.ts";
 import { seenBy, shownStore, type VisibleStore } from "../../src/store/visible-store.ts";
 import { sensor, start_ms } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
@@ -13,7 +15,7 @@ import { all, events } from "./central-sample.ts";
 
 type MakeStore = () => Promise<{ store: CentralStore } & AsyncDisposable>;
 
-const lone: readonly LoneType[] = ["homes", "subjects", "projects", "studies", "issues"];
+const lone: readonly LoneType[] = ["homes", "subjects", "projects", "studies", "issues", "consents"];
 const owned = recordTypes.filter((type) => definitionOf(type).owner !== undefined) as OwnedType[];
 /** A programme's projects and studies are nobody's data. */
 const ofPeople = lone.filter((type) => type !== "projects" && type !== "studies");
@@ -124,6 +126,39 @@ export function restrictionsAgree(name: string, make: MakeStore): void {
       expect(await store.liftRestriction({ ...restriction, target: { home: 15 } })).toEqual([15]);
       // He has lived in home 15 too, and the other one there alone.
       expect((await store.unrestricted())?.hidden).toEqual({ homes: [12], subjects: [] });
+    });
+
+    test("a home whose consent does not cover a use is left out of that use alone, by a word for the home or of who lives there", async () => {
+      await using made = await make();
+      const { store } = made;
+      const start = start_ms / 1000;
+      const refusal = (consentid: number, use: Use, who: object) =>
+        recordOf("consents", 12, { consentid, use, answer: "refused", start, stop: null, ...who });
+      await imported(store, [
+        ...[12, 15].flatMap((home) => everything(home).filter(({ type }) => type !== "consents")),
+        refusal(1, "coded", { homeid: 12 }),
+        refusal(2, "shared", { subjectid: 12 }),
+      ]);
+      const bound = { homes: [12, 15], projects: [], studies: [] };
+      for (const use of ["coded", "shared"] as const) {
+        const asked = { uses: [use], at_ms: start_ms };
+        expect(await store.unrestricted({ ...asked, at_ms: start_ms - 1 })).toBeUndefined();
+        expect(await store.unrestricted(asked)).toMatchObject({
+          ...{ leftOut: [12], hidden: { homes: [12], subjects: [12] } },
+        });
+        expect(await store.visible(bound, false, asked)).toMatchObject({
+          ...{ homes: [15], subjects: [15], leftOut: [12] },
+        });
+        const shown = await answersOf(await shownStore(store, asked));
+        expect(shown).toContain(markOf(15));
+        expect(shown).not.toContain(markOf(12));
+        expect(await seenBy(store, { restricted: true }, asked)).toBeUndefined();
+      }
+      const asked: AskedUses = { uses: ["identified"], at_ms: start_ms };
+      expect(await shownStore(store, asked)).toBe(store);
+      // That a home is restricted is told to nobody.
+      await store.restrict(restriction);
+      expect((await store.unrestricted({ ...asked, uses: ["coded"] }))?.leftOut).toEqual([]);
     });
 
     test("the end of a home is that of its last enrollment, and of a participant that of his own; notices are kept as told", async () => {

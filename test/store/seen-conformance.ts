@@ -13,7 +13,7 @@ import { events, type MakeCentral } from "./central-sample.ts";
 /** Tests of what a bound token may see of the records, for every store of central. */
 export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
   describe(`what a bound token sees in ${name}`, () => {
-    const lone: readonly LoneType[] = ["homes", "subjects", "projects", "studies", "issues"];
+    const lone: readonly LoneType[] = ["homes", "subjects", "projects", "studies", "issues", "consents"];
     const owned = recordTypes.filter((type) => definitionOf(type).owner !== undefined) as OwnedType[];
 
     test("is every record of its home, and of another home none and nothing", async () => {

@@ -14,7 +14,7 @@ __all__ = ["pillbox_status", "PillboxStatusReading", "pillbox_events", "PillboxE
 Kind = Literal["pillboxes", "wirelesssensors", "scales", "watches", "gateways"]
 
 #: A list of records, and one that stands below a subject or a home.
-RecordName = Literal["homes", "subjects", "projects", "studies", "issues"]
+RecordName = Literal["homes", "subjects", "projects", "studies", "issues", "consents"]
 OwnedRecordName = Literal["project_enrollments", "study_enrollments", "scheduled_contacts", "phones", "subject_inventory", "contacts", "comments", "alerts", "home_inventory", "notes"]
 
 
@@ -379,6 +379,7 @@ record_paths: Mapping[str, str] = {
     "projects": "/projects/",
     "studies": "/studies/",
     "issues": "/issues/",
+    "consents": "/consents/",
 }
 
 #: Fields of each record that are times.
@@ -399,6 +400,7 @@ record_times: Mapping[str, frozenset[str]] = {
     "projects": frozenset({"start", "stop"}),
     "studies": frozenset({"studystart", "studystop"}),
     "issues": frozenset({"opened", "closed"}),
+    "consents": frozenset({"start", "stop"}),
     "device_history": frozenset({"start", "stop"}),
 }
 

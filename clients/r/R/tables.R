@@ -48,7 +48,8 @@ record_paths <- c(
   notes = "/homes/{id}/notes/",
   projects = "/projects/",
   studies = "/studies/",
-  issues = "/issues/"
+  issues = "/issues/",
+  consents = "/consents/"
 )
 
 # Fields of each record that are times.
@@ -69,6 +70,7 @@ record_times <- list(
   projects = c("start", "stop"),
   studies = c("studystart", "studystop"),
   issues = c("opened", "closed"),
+  consents = c("start", "stop"),
   device_history = c("start", "stop")
 )
 

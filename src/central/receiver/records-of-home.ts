@@ -34,6 +34,7 @@ type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasure
  * | their records | all of them |
  * | issues | of the home, its subjects and its items, but none that names another home or its people |
  * | projects, studies | that its subjects are enrolled in |
+ * | consents | that name the home; of its subjects those that name no home |
  * | notes | of the home; what they say of an item or subject that is not among these, they say of all of the home |
  * | homes | the home |
  * | erasures | of the home: its gateway erases the same, and takes nothing of those times again |
@@ -99,6 +100,11 @@ class Choice {
     this.#chosen.set("home_inventory", naming(stays, "item", itemids));
     this.#chosen.set("subject_inventory", naming(held, "itemid", itemids));
     this.#chosen.set("issues", await this.#issues(issues, new Set(subjectids), itemids));
+    const said = await this.#with("consents", "subjectid", subjectids);
+    this.#chosen.set("consents", [
+      ...(await this.#with("consents", "homeid", [this.#home])),
+      ...said.filter(({ homeid }) => homeid === null),
+    ]);
     this.#chosen.set("notes", await this.#notes(new Set(subjectids), itemids));
     for (const type of ["projects", "studies"] as const) await this.#choose(type, this.#mentioned(type));
     await this.#choose("homes", new Set([this.#home]));

@@ -169,7 +169,7 @@ export function namesIn(path: string): string[] {
       ...texts("SELECT record FROM items WHERE provisional = 0"),
       // Notes in prose are in no log, and have every word there is.
       ...texts(
-        "SELECT record FROM records WHERE type NOT IN ('comments', 'alerts', 'issues', 'scheduled_contacts')",
+        "SELECT record FROM records WHERE type NOT IN ('comments', 'alerts', 'issues', 'scheduled_contacts', 'consents')",
       ),
     ].flatMap((record) => textsIn(JSON.parse(record)));
     const given = texts("SELECT name FROM given_names UNION ALL SELECT room FROM given_names");

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { isTimezone } from "../../base/timezone.ts";
 import { isKind } from "../kinds.ts";
 import { note_words_max, noteKinds, noteSources } from "../note-kinds.ts";
+import { useAnswers, uses } from "../uses.ts";
 import { Item, subtypeNamed } from "./item.ts";
 import {
   code,
@@ -71,6 +72,25 @@ export const Note = record("Note", {
 });
 
 export type Note = Static<typeof Note>;
+
+/** Whether a home or a participant allows a use of the data: see docs/consent.md. */
+export const Consent = record("Consent", {
+  consentid: code("consent identifier"),
+  homeid: identifying("home", integerOrNull("home that it is about; null: every home of the subject")),
+  subjectid: identifying("subject", integerOrNull("subject who said it; null: it was said for the home")),
+  use: Type.Union(
+    uses.map((use) => Type.Literal(use)),
+    { description: "use of the data" },
+  ),
+  answer: Type.Union(
+    useAnswers.map((answer) => Type.Literal(answer)),
+    { description: "what was said to this use" },
+  ),
+  start: unixTime({ description: "from when it holds" }),
+  stop: unixTimeOrNull("until when it holds; null: it lasts"),
+});
+
+export type Consent = Static<typeof Consent>;
 
 /** A participant of a study. */
 export const Subject = record("Subject", {

@@ -3,6 +3,7 @@ import { Item, itemDefaults, itemRules } from "./item.ts";
 import {
   Alert,
   Comment,
+  Consent,
   Contact,
   Home,
   HomeInventory,
@@ -30,7 +31,7 @@ import {
 
 /**
  * The records of a programme: the one table that checks, import, storage, routes, OpenAPI and CSV columns
- * derive from. The key is the record's name in an import and in the store. A seventeenth is one more
+ * derive from. The key is the record's name in an import and in the store. An eighteenth is one more
  * schema and one more entry here.
  */
 export const recordTable = {
@@ -201,6 +202,26 @@ export const recordTable = {
       { field: "itemid", to: "items", when: "kept" },
     ],
   },
+  consents: {
+    title: "Consents to uses",
+    since: "0.9",
+    schema: Consent,
+    identity: ["consentid"],
+    required: ["use", "answer", "start"],
+    order: ["consentid"],
+    rules: [
+      ...spanRules("start", "stop"),
+      {
+        field: "use",
+        expected: (_, { homeid = null, subjectid = null }) =>
+          homeid === null && subjectid === null ? "a homeid or a subjectid beside it" : undefined,
+      },
+    ],
+    references: [
+      { field: "homeid", to: "homes", when: "kept" },
+      { field: "subjectid", to: "subjects", when: "kept" },
+    ],
+  },
 } as const satisfies Record<string, RecordDefinition>;
 
 export type RecordType = keyof typeof recordTable;
@@ -227,6 +248,7 @@ export const recordPaths: Readonly<Record<Exclude<RecordType, "items">, string>>
   projects: "/projects/",
   studies: "/studies/",
   issues: "/issues/",
+  consents: "/consents/",
 };
 
 export interface RecordDefinition {

@@ -8,6 +8,8 @@ export interface Visible {
   readonly subjects: readonly number[];
   readonly projects: readonly number[];
   readonly studies: readonly number[];
+  /** Homes that are not among these because their consent does not cover the uses that were asked for. */
+  readonly leftOut?: readonly number[];
   /** Present where all but these is seen: of records it counts instead of the numbers above. */
   readonly hidden?: { readonly homes: readonly number[]; readonly subjects: readonly number[] };
 }
@@ -79,7 +81,7 @@ export function numbersIn(records: readonly StoredRecord[], field: string): Set<
 }
 
 /** Types whose records are seen by their own number. */
-const visibleByNumber: readonly Exclude<keyof Visible, "hidden">[] = [
+const visibleByNumber: readonly Exclude<keyof Visible, "hidden" | "leftOut">[] = [
   "homes",
   "subjects",
   "projects",

@@ -51,6 +51,8 @@ export interface Contents {
   readonly series?: readonly SeriesName[] | undefined;
   /** Absent where the interface does not tell which readings it has. */
   readonly at?: PackageAt | undefined;
+  /** Says which homes are left out for want of consent; absent: none. */
+  readonly homesLeftOut?: string | undefined;
   /** When it was made, unix milliseconds. */
   readonly made_ms: number;
   /** The Lintel that made it. */

@@ -12,7 +12,7 @@ export function readme(contents: Contents): string {
 Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. ${identifiers === "full" ? "It names people: keep it as your study says." : "Names are left out, as `codebook.md` says; it is data of people all the same."}
 
 - \`codebook.md\` says what every field means, and what to mind before anything is counted.
-${placesText(tables)}- \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
+${contents.homesLeftOut === undefined ? "" : `- ${contents.homesLeftOut}\n`}${placesText(tables)}- \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
 ${derivedText(tables)}- \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.${inStandards(others)}
 
 ${citing(contents)}## Read it

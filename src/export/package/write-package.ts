@@ -68,6 +68,8 @@ export interface PackageOptions extends PackageForm {
   readonly origin: Origin;
   /** The readings that it has, once they are written; absent where the interface does not tell. */
   readonly at?: (() => PackageAt) | undefined;
+  /** Says which homes are left out for want of consent; absent: none. */
+  readonly homesLeftOut?: string | undefined;
   /** Has a file written that these items have a part in, or not where it stands there already. */
   readonly writing?: (
     name: string,
@@ -237,7 +239,18 @@ async function describe(
   standard: StandardFiles | undefined,
   options: PackageOptions,
 ): Promise<Contents> {
-  const { directory, format, stamp, timezone = "utc", asked, series, origin, at, pseudonyms } = options;
+  const {
+    directory,
+    format,
+    stamp,
+    timezone = "utc",
+    asked,
+    series,
+    origin,
+    at,
+    pseudonyms,
+    homesLeftOut,
+  } = options;
   const written: WrittenTable[] = [];
   for (const table of tablesIn(timezone)) {
     const rows = files[table.name]?.rows;
@@ -254,7 +267,9 @@ async function describe(
   const made_ms = options.clock.now().unix_ms;
   const form = { format, stamp, timezone, asked, series, origin };
   const who = { identifiers: pseudonyms?.level ?? "full", key: pseudonyms?.fingerprint } as const;
-  const contents: Contents = { ...form, ...who, tables: written, others, at: at?.(), made_ms, version };
+  const contents: Contents = {
+    ...{ ...form, ...who, tables: written, others, at: at?.(), homesLeftOut, made_ms, version },
+  };
   writeDescription(directory, contents);
   return contents;
 }

@@ -156,7 +156,7 @@ function* isKnownHome(homes: Homes, home: number): Work<boolean> {
       `SELECT 1 FROM streams WHERE home = $1 UNION ALL SELECT 1 FROM epoch_homes WHERE home = $1
        UNION ALL SELECT 1 FROM records WHERE type IN ('homes', ${ownedBy("homes")}) AND number = $1
        UNION ALL SELECT 1 FROM records WHERE type = 'project_enrollments' AND ${numberIn("homeid")} = $1
-       UNION ALL SELECT 1 FROM records WHERE type = 'issues' AND ${numberIn("homeid")} = $1 LIMIT 1`,
+       UNION ALL SELECT 1 FROM records WHERE type IN ('issues', 'consents') AND ${numberIn("homeid")} = $1 LIMIT 1`,
       home,
     ),
   );
@@ -345,7 +345,7 @@ export function conditionsOf(
     if (homes.one) return [{ condition: "type = ANY ($1::text[])", parameter: recordTypes }];
     return [
       { condition: `type IN ('homes', ${ownedBy("homes")}) AND number = $1`, parameter: target.home },
-      ...["project_enrollments", "issues"].map((type) => ({
+      ...["project_enrollments", "issues", "consents"].map((type) => ({
         condition: `type = '${type}' AND ${numberIn("homeid")} = $1`,
         parameter: target.home,
       })),
@@ -354,7 +354,7 @@ export function conditionsOf(
   const { subject } = target;
   return [
     { condition: `type IN ('subjects', ${ownedBy("subjects")}) AND number = $1`, parameter: subject },
-    ...["issues", "notes"].map((type) => ({
+    ...["issues", "consents", "notes"].map((type) => ({
       condition: `type = '${type}' AND ${numberIn("subjectid")} = $1`,
       parameter: subject,
     })),

@@ -10,6 +10,7 @@ import type {
 } from "../../domain/records/record-table.ts";
 import type { Visible } from "../../domain/records/visible-records.ts";
 import type { Binding } from "../../domain/token.ts";
+import type { AskedUses } from "../restriction.ts";
 import type { GivenName } from "./given-names.ts";
 
 /** A subject or home, and a mark of each of its lists. */
@@ -38,11 +39,11 @@ export const marked_ms = 7 * day_ms;
 
 /** The part of a store that holds the programme's records: every type of the record table. */
 export interface RecordStore {
-  /** The records that a token may see which is bound to these; `restricted`: also what is restricted. */
-  visible(binding: Binding, restricted?: boolean): Promise<Visible>;
+  /** The records that a token may see which is bound to these; `restricted`: also what is restricted. `asked`: only homes whose consent covers these uses. */
+  visible(binding: Binding, restricted?: boolean, asked?: AskedUses): Promise<Visible>;
 
-  /** The records that a token may see which is bound to none; undefined: nothing is restricted, and it sees everything. */
-  unrestricted(): Promise<Visible | undefined>;
+  /** The records that a token may see which is bound to none; undefined: nothing is left out, and it sees everything. */
+  unrestricted(asked?: AskedUses): Promise<Visible | undefined>;
 
   /** Every record of a type that stands for itself, in its order; of those that are `seen`, where that is given. */
   records<Type extends LoneType>(type: Type, seen?: Visible): Promise<RecordOf<Type>[]>;

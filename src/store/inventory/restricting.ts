@@ -1,11 +1,12 @@
 import { nowhere, numbersIn, type Visible } from "../../domain/records/visible-records.ts";
 import { arrays, change, objects, rowsOf, rowsOfAll, type Work, withoutNulls } from "../database.ts";
 import { type PauseRequest, pauseOpen_ms } from "../pause.ts";
-import { type JournalEntry, newJournalId, type RestrictionRequest } from "../restriction.ts";
+import { type AskedUses, type JournalEntry, newJournalId, type RestrictionRequest } from "../restriction.ts";
 import { withdraw } from "./consent.ts";
 import type { Homes } from "./homes.ts";
 import { pausesIn, takePauses } from "./pausing.ts";
 import { recordsWith } from "./records.ts";
+import { nobodyRefuses, refusingUses } from "./uses.ts";
 
 /** See `Restrictions.restrict`. */
 export function* restrict(homes: Homes, request: RestrictionRequest): Work<readonly number[] | undefined> {
@@ -96,23 +97,36 @@ export function* restrictedHomes(): Work<ReadonlySet<number>> {
 }
 
 /** The records that are seen, without those that are restricted. To be read in one snapshot. */
-export function* withoutRestricted(homes: Homes, seen: Visible): Work<Visible> {
-  const hidden = yield* restrictedHomes();
-  if (hidden.size === 0) return seen;
-  if (homes.one) return nothing;
-  const people = yield* hiddenSubjects(hidden);
+export function* withoutRestricted(homes: Homes, seen: Visible, asked?: AskedUses): Work<Visible> {
+  const { hidden, people, refused } = yield* hiddenFor(homes, asked);
+  const leftOut = asked && {
+    leftOut: homes.one ? refused : refused.filter((one) => seen.homes.includes(one)),
+  };
+  if (hidden.size + people.size === 0) return { ...seen, ...leftOut };
+  if (homes.one) return { ...nothing, ...leftOut };
   return {
     ...seen,
+    ...leftOut,
     homes: seen.homes.filter((home) => !hidden.has(home)),
     subjects: seen.subjects.filter((subject) => !people.has(subject)),
   };
 }
 
-/** All that there is, without what is restricted, as a token sees it that is not bound; undefined: nothing is restricted. To be read in one snapshot. */
-export function* unrestricted(homes: Homes): Work<Visible | undefined> {
-  const hidden = yield* restrictedHomes();
-  if (hidden.size === 0) return undefined;
-  if (homes.one) return nothing;
+/** Homes and people that nobody sees, or not for these uses; and of the homes those that are hidden for want of consent alone. */
+function* hiddenFor(homes: Homes, asked: AskedUses | undefined) {
+  const restricted = yield* restrictedHomes();
+  const refusing = asked === undefined ? nobodyRefuses : yield* refusingUses(homes, asked);
+  const hidden = restricted.union(refusing.homes);
+  const people = (yield* hiddenSubjects(hidden)).union(refusing.subjects);
+  return { hidden, people, refused: inOrder(refusing.homes.difference(restricted)) };
+}
+
+/** All that there is, without what is restricted, as a token sees it that is not bound; undefined: nothing is left out. To be read in one snapshot. */
+export function* unrestricted(homes: Homes, asked?: AskedUses): Work<Visible | undefined> {
+  const { hidden, people, refused } = yield* hiddenFor(homes, asked);
+  if (hidden.size + people.size === 0) return undefined;
+  const leftOut = asked && { leftOut: refused };
+  if (homes.one) return { ...nothing, ...leftOut };
   const known = yield* rowsOfAll(
     arrays<[number]>("SELECT number FROM records WHERE type = 'homes'"),
     arrays<[number]>("SELECT DISTINCT home FROM stays"),
@@ -122,8 +136,9 @@ export function* unrestricted(homes: Homes): Work<Visible | undefined> {
   const shown = new Set(known.flat(2)).difference(hidden);
   return {
     ...nothing,
+    ...leftOut,
     homes: [nowhere, ...inOrder(shown)],
-    hidden: { homes: inOrder(hidden), subjects: inOrder(yield* hiddenSubjects(hidden)) },
+    hidden: { homes: inOrder(hidden), subjects: inOrder(people) },
   };
 }
 
@@ -131,6 +146,7 @@ const nothing: Visible = { homes: [], subjects: [], projects: [], studies: [] };
 
 /** People who live, or have lived, in restricted homes and in no other. */
 function* hiddenSubjects(hidden: ReadonlySet<number>): Work<ReadonlySet<number>> {
+  if (hidden.size === 0) return new Set();
   const there = yield* recordsWith("project_enrollments", "homeid", [...hidden]);
   const people = numbersIn(there, "subjectid");
   const all = yield* recordsWith("project_enrollments", "subjectid", [...people]);

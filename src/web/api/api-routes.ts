@@ -1,10 +1,12 @@
 import { Elysia } from "elysia";
 import type { AcceptancesOf } from "../../domain/acceptance.ts";
 import type { Token } from "../../domain/token.ts";
+import { type Use, uses, usesHeader } from "../../domain/uses.ts";
 import type { SettingOf } from "../../store/derived/home-readings.ts";
 import type { Store } from "../../store/store.ts";
 import { VisibleStores } from "../../store/visible-store.ts";
 import { access, addressOf, pathIn, type ServerParts } from "../server/elysia-app.ts";
+import { HttpError } from "../server/http-errors.ts";
 import { pathReader, queryReader } from "../server/parameters.ts";
 import type { CostName } from "../server/request-costs.ts";
 import { textResponse } from "../server/responses.ts";
@@ -60,6 +62,8 @@ export function apiApp({
     .use(access)
     .onStop(stop)
     .onRequest(({ authorization, budget, clock, request, server }) => {
+      // What is remembered of requests is remembered of those without uses.
+      if (request.headers.has(usesHeader)) return;
       const now_ms = clock.now().unix_ms;
       const headers = askedWith(request);
       const known = pages.recall({ request, headers, now_ms }, authorization);
@@ -81,7 +85,8 @@ export function apiApp({
         (context) => {
           const { spend, request, params, query, now_ms, token, accepted, changes, headers } = context;
           const answer: AnswerTo = async (token, { query, changes }) => {
-            const seen = await stores.of(token, changes);
+            const uses = usesIn(headers[usesHeader.toLowerCase()]);
+            const seen = await stores.of(token, changes, uses && { uses, at_ms: now_ms });
             const { scope } = token;
             return handle({ store: seen, path: params, query, scope, now_ms, settingOf, acceptancesOf });
           };
@@ -110,6 +115,19 @@ export function apiApp({
   return app;
 }
 
+/** The uses that a request names; undefined: none. @throws HttpError where nobody knows one of them */
+function usesIn(header: string | undefined): Use[] | undefined {
+  const named = header?.split(",").map((word) => word.trim());
+  return named?.map((word) => {
+    const known = uses.find((use) => use === word);
+    if (known !== undefined) return known;
+    throw new HttpError("parameter_malformed", {
+      parameter: usesHeader,
+      expected: `some of ${uses.join(", ")}, with commas between`,
+    });
+  });
+}
+
 /** Streams of the pages of `since`, for those who take them. */
 function arrivalStreams(store: Store) {
   let streams: ArrivalStreams | undefined;
@@ -133,7 +151,7 @@ function arrivalStreams(store: Store) {
     };
     return budget.spend("live", caller, () =>
       all.stream(request, {
-        name: `${token.id} ${pathIn(request.url)} ${JSON.stringify({ ...query, since: "" })}`,
+        name: `${token.id} ${pathIn(request.url)} ${JSON.stringify({ ...query, since: "" })} ${headers[usesHeader.toLowerCase()]}`,
         since: headers["last-event-id"] || String(query["since"]),
         first: (since) => budget.spend(cost, caller, () => find(since)),
         find,

@@ -246,7 +246,9 @@ export const endpoints: readonly Endpoint[] = [
     query: Type.Object({}),
     response: TokenScope,
     refusals: [],
-    handle: async ({ scope, store }) => ({ body: { scope, bound: store.homes !== undefined } }),
+    handle: async ({ scope, store }) => ({
+      body: { scope, bound: store.homes !== undefined, leftout: store.leftOut ?? [] },
+    }),
   }),
   ...seriesNames.map(seriesEndpoint),
   ...recordingKinds.map(coverageEndpoint),

@@ -1,5 +1,6 @@
 import { RecentlyUsed } from "../../base/recently-used.ts";
 import type { Token } from "../../domain/token.ts";
+import { usesHeader } from "../../domain/uses.ts";
 import type { Store } from "../../store/store.ts";
 import type { Authorization } from "../server/authorization.ts";
 import type { Acceptance } from "../server/responses.ts";
@@ -104,7 +105,8 @@ function nameOf({ method, url }: Request, headers: string): string {
 
 /** The headers of a request that its answer depends on, but what the client holds already. */
 export function askedWith({ headers }: Request): string {
-  return `${headers.get("authorization")}\n${headers.get("accept")}\n${headers.get("accept-encoding")}`;
+  const names = ["authorization", "accept", "accept-encoding", usesHeader];
+  return names.map((name) => headers.get(name)).join("\n");
 }
 
 function secondOf(now_ms: number): number {

@@ -18,6 +18,7 @@ const lone: Readonly<Record<LoneType, { one: string; area: Area }>> = {
   projects: { one: "project", area: "Programme" },
   studies: { one: "study", area: "Programme" },
   issues: { one: "issue", area: "Programme" },
+  consents: { one: "consent", area: "Programme" },
 };
 
 /** Where the records of a subject are. Those of a home have endpoints of their own: home-endpoints.ts. */
@@ -37,7 +38,7 @@ export const recordEndpoints: readonly Endpoint[] = [
   ...loneEndpoints("subjects"),
   ...(Object.keys(ofSubjects) as (keyof typeof ofSubjects)[]).map(ownedEndpoint),
   ...loneEndpoints("homes"),
-  ...(["projects", "studies", "issues"] as const).flatMap(loneEndpoints),
+  ...(["projects", "studies", "issues", "consents"] as const).flatMap(loneEndpoints),
 ];
 
 /** The number of a record, in a path. */

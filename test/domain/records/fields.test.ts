@@ -60,6 +60,8 @@ const documented: Readonly<Record<RecordType, string>> = {
   issues: `issueid number, homeid number|null, subjectid number|null, itemid number|null,
     typename string|null, statusname string|null, opened number|null, closed number|null,
     summary string|null`,
+  consents: `consentid number, homeid number|null, subjectid number|null, use string, answer string,
+    start number, stop number|null`,
 };
 
 for (const type of recordTypes) {

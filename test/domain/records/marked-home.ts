@@ -73,6 +73,11 @@ export const ofHome: Readonly<Record<RecordType, (home: number) => ImportedRecor
   projects: (home) => recordOf("projects", home, { projectid: home }),
   studies: (home) => recordOf("studies", home, { studyid: home }),
   issues: (home) => recordOf("issues", home, { issueid: home, homeid: home, subjectid: home, itemid: home }),
+  consents: (home) =>
+    recordOf("consents", home, {
+      ...{ consentid: home, homeid: home, subjectid: home },
+      ...{ use: "shared", answer: "allowed", stop: null },
+    }),
 };
 
 export const everything = (home: number) => recordTypes.map((type) => ofHome[type](home));

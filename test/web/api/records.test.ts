@@ -32,6 +32,7 @@ describe.each([
   ["projects", "projectid"],
   ["studies", "studyid"],
   ["issues", "issueid"],
+  ["consents", "consentid"],
 ] as const)("%s", (type, id) => {
   test("are listed as they were imported, fields in order", async () => {
     const listed = await bodyOf(`/${type}/`);

@@ -257,7 +257,8 @@ class Reader {
   partOf(address: string, whole: Answered): { status: number; text: string } {
     // The contracts are for everybody, and have no records.
     if (whole.status !== 200 || /\/(docs|openapi\.json)\/?$/.test(address)) return plain(whole);
-    if (address === `/v${newestVersion}/token`) return { status: 200, text: '{"scope":"read","bound":true}' };
+    if (address === `/v${newestVersion}/token`)
+      return { status: 200, text: '{"scope":"read","bound":true,"leftout":[]}' };
     const body = this.#withoutPlace(JSON.parse(whole.text));
     const own = this.partOfList(Array.isArray(body) ? body : [body]);
     const isOthers = this.partOfList([decodeURIComponent(address)]).length === 0;

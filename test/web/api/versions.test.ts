@@ -64,6 +64,8 @@ describe("an endpoint is in every version since the one that introduced it, and 
     ["0.8", "/ITEMS/scales/scale/weights"],
     ["0.8", "/ITEMS/scales/scale/heart"],
     ["0.8", "/ITEMS/watches/watch/epochs"],
+    ["0.9", "/consents/"],
+    ["0.9", "/consents/1"],
     ["0.9", "/epochs"],
     ["0.9", "/token"],
     ["0.9", "/homes/12/inventory/"],

@@ -73,6 +73,9 @@ CREATE INDEX issues_by_home ON records ((substring(record FROM '"homeid":(-?\d+)
 CREATE INDEX issues_by_subject ON records ((substring(record FROM '"subjectid":(-?\d+)[,}]')::bigint))
   WHERE type = 'issues';
 CREATE INDEX issues_by_item ON records ((substring(record FROM '"itemid":(-?\d+)[,}]')::bigint)) WHERE type = 'issues';
+CREATE INDEX consents_by_home ON records ((substring(record FROM '"homeid":(-?\d+)[,}]')::bigint)) WHERE type = 'consents';
+CREATE INDEX consents_by_subject ON records ((substring(record FROM '"subjectid":(-?\d+)[,}]')::bigint))
+  WHERE type = 'consents';
 
 CREATE TABLE tokens (
   id TEXT COLLATE "C" PRIMARY KEY,

@@ -69,6 +69,8 @@ CREATE INDEX home_inventory_by_item ON records (record ->> '$.item') WHERE type 
 CREATE INDEX issues_by_home ON records (record ->> '$.homeid') WHERE type = 'issues';
 CREATE INDEX issues_by_subject ON records (record ->> '$.subjectid') WHERE type = 'issues';
 CREATE INDEX issues_by_item ON records (record ->> '$.itemid') WHERE type = 'issues';
+CREATE INDEX consents_by_home ON records (record ->> '$.homeid') WHERE type = 'consents';
+CREATE INDEX consents_by_subject ON records (record ->> '$.subjectid') WHERE type = 'consents';
 
 CREATE TABLE tokens (
   id TEXT PRIMARY KEY,

@@ -44,7 +44,17 @@ const installed = 1_792_800_000;
 
 /** Values by the name of the field, where it means the same in all records. */
 const values: JsonObject = {
-  ...{ subjectid: 7, homeid: 12, itemid: 104, projectid: 3, studyid: 5, issueid: 21, count: 13, stamp },
+  ...{
+    subjectid: 7,
+    homeid: 12,
+    itemid: 104,
+    projectid: 3,
+    studyid: 5,
+    issueid: 21,
+    consentid: 5,
+    count: 13,
+    stamp,
+  },
   ...{
     itemname: "kitchen-wall",
     serialnum: "NY240121",
@@ -133,7 +143,7 @@ const values: JsonObject = {
   ...{ eventsfrom: "zone status of IAS", nevertells: [], blind: null, cadence: 7200, battery: 84 },
   ...{ batteryvoltage: 3005, batteryunit: "mV", firmware: "1.2.4", datecode: "20190123" },
   ...{ epoch: "6f1c9a04d2e85b7730c4415eab92fd18", number: 41_207, clock: "synchronised" },
-  ...{ scope: "read", bound: false },
+  ...{ scope: "read", bound: false, leftout: [], use: "shared", answer: "refused" },
   ...{
     day: "2026-11-20",
     observed: 1,
