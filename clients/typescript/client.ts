@@ -168,7 +168,7 @@ export class Lintel {
     return this.#get(`/homes/${home}/places`, options);
   }
 
-  /** The records of a list: subjects, homes, projects, studies or issues. */
+  /** The records of a list: subjects, homes, projects, studies, issues or consents. */
   records<Name extends Lists>(
     name: Name,
     options: Asking = {},

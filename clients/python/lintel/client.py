@@ -74,7 +74,7 @@ class Lintel:
         return cast(Device, {**record, "history": history})
 
     def records(self, name: RecordName) -> Iterator[dict[str, Any]]:
-        """The records of a list: subjects, homes, projects, studies or issues."""
+        """The records of a list: subjects, homes, projects, studies, issues or consents."""
         return self._records(record_paths[name], name)
 
     def records_of(self, name: OwnedRecordName, owner: int) -> Iterator[dict[str, Any]]:
