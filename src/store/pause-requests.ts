@@ -6,14 +6,14 @@ import type { Store } from "./store.ts";
 
 type PausableStore = Pick<Store, "pauses" | "takePauses" | "overview">;
 
-/** A pause that is begun, and whether it was under way before. */
+/** A pause that is begun, with the beginning of one that was under way before. */
 export interface BegunPause {
   readonly pause: PausedSpan;
   readonly isKnown: boolean;
 }
 
 /**
- * Pauses the recording of a home from now on, or ends its present pause earlier.
+ * Pauses the recording of a home from now on. A pause that is under way ends with it, at the latest.
  *
  * @param options.for_ms how long; absent: until somebody resumes
  * @throws OperatorError where it is to end and nobody knows the time
@@ -32,16 +32,19 @@ export async function beginPause(
     ? pausesNotOver(all, home, unix_ms)
     : all.filter((one) => one.home === home && isOpen(one));
   const under_way = notOver.find((one) => one.why === undefined && one.kind === kind);
-  const asked: PausedSpan = under_way ?? {
+  const end_ms = for_ms === undefined ? pauseOpen_ms : unix_ms + for_ms;
+  // Always one of its own: the other end may have ended the earlier one, and this end not know it yet.
+  const begun: PausedSpan = {
     id: crypto.getRandomValues(new Uint8Array(16)).toHex(),
     at_ms: unix_ms,
     from_ms: await beginning_ms(store, clock),
-    before_ms: pauseOpen_ms,
+    before_ms: end_ms,
     ...(kind === undefined ? {} : { kind }),
   };
-  const end_ms = for_ms === undefined ? pauseOpen_ms : unix_ms + for_ms;
-  const pause = { ...asked, before_ms: Math.min(asked.before_ms, end_ms) };
-  await store.takePauses([{ ...pause, home, own: 1 }]);
+  const earlier =
+    under_way === undefined ? [] : [{ ...under_way, before_ms: Math.min(under_way.before_ms, end_ms) }];
+  await store.takePauses([...earlier, begun].map((pause) => ({ ...pause, home, own: 1 })));
+  const pause = { ...(under_way ?? begun), before_ms: end_ms };
   return { pause, isKnown: under_way !== undefined };
 }
 

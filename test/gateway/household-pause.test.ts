@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../src/base/clock.ts";
-import { day_ms } from "../../src/base/time.ts";
+import { day_ms, hour_ms } from "../../src/base/time.ts";
 import { LampKeeper } from "../../src/gateway/attached-drivers.ts";
 import { HouseholdPause } from "../../src/gateway/household-pause.ts";
 import { pauseOpen_ms } from "../../src/store/pause.ts";
+import { beginPause, endPauses, isPaused } from "../../src/store/pause-requests.ts";
 import { openGatewayStore, openStoreBeside } from "../../src/store/sqlite/open-store.ts";
 import { eventually } from "../../testbed/front-door.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
@@ -107,5 +108,28 @@ test("while nobody knows the time a press pauses until somebody resumes, and a s
   clock.quality = clockQuality.unsynchronised;
   await new HouseholdPause({ store, clock, log, changed }).press();
   expect(await store.pauses()).toMatchObject([{ before_ms: pauseOpen_ms }]);
+  await store.close();
+});
+
+test("a pause that is asked for while an earlier one is under way holds, although central had ended that one and nobody knew", async () => {
+  using directory = temporaryDirectory();
+  const clock = new SettableClock(start_ms);
+  const { log } = keptLog();
+  const of = { directory: directory.path, clock, log };
+  const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+  await beginPause(store, clock, { home: 0, for_ms: day_ms });
+  const [earlier] = await store.pauses();
+  clock.advance(2 * hour_ms);
+  const again = await beginPause(store, clock, { home: 0, for_ms: 2 * hour_ms });
+  // Whoever asks for less has the earlier one end then too.
+  expect(again).toMatchObject({
+    isKnown: true,
+    pause: { from_ms: start_ms, before_ms: start_ms + 4 * hour_ms },
+  });
+  if (earlier === undefined) throw new Error("the store has no pause");
+  await store.takePauses([{ ...earlier, before_ms: start_ms + hour_ms, own: 0 }]);
+  expect(isPaused(await store.pauses(), clock)).toBe(true);
+  await endPauses(store, clock, { home: 0 });
+  expect(isPaused(await store.pauses(), clock)).toBe(false);
   await store.close();
 });

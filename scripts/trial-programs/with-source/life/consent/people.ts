@@ -136,15 +136,12 @@ export class People {
     const now_ms = this.#world.now_ms;
     const until_ms = for_ms === undefined ? undefined : now_ms + for_ms;
     const devices = kind === undefined ? undefined : new Set([home.boxAddress]);
-    // One that is known goes on, and may get an earlier end.
+    // One that is known ends with it, at the latest.
     const known = this.#model
       .open(home.home, side, "pause", now_ms)
       .filter((ask) => (ask.devices === undefined) === (devices === undefined));
-    if (known.length > 0 && until_ms !== undefined) {
+    if (known.length > 0 && until_ms !== undefined)
       this.#model.end(home.home, side, ["pause"], now_ms, until_ms);
-      return;
-    }
-    if (known.length > 0) return;
     const early_ms = side === "central" || knowsTime(place) ? now_ms : place.heard_ms + 1;
     this.#model.ask({ home: home.home, why: "pause", side, now_ms, early_ms, until_ms, devices });
   }
