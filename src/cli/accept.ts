@@ -10,6 +10,7 @@ import { Acceptances, acceptancesIn } from "../gateway/acceptance/acceptances.ts
 import { ControlClient } from "../gateway/control-client.ts";
 import { acceptanceFaultsOf } from "../gateway/gateway-status.ts";
 import { uploadFrom } from "../gateway/uploader/uploader.ts";
+import { acceptancePost, takeLock } from "../store/sqlite/data-directory.ts";
 import type { Store } from "../store/store.ts";
 import { until } from "./burn-in/bench.ts";
 import { addHelp, type CommandContext } from "./command.ts";
@@ -148,6 +149,7 @@ function acceptancesOf(directory: string, { options, context, store }: Visited):
   const clock = new GuardedClock({ clock: context.clock, directory });
   const log = serverLog(context, "warn");
   return new Acceptances({
+    hold: () => takeLock(directory, acceptancePost),
     ...{ directory, store, clock, version: context.version, home: home.id, timezone: home.timezone, walking },
     troubles: async () => {
       const status = await new ControlClient(directory).statusIfRunning();

@@ -12,6 +12,7 @@ import type { UploadStore } from "../store/gateway/upload-store.ts";
 import { isPaused } from "../store/pause-requests.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
 import { checkPages, keepEssentials } from "../store/sqlite/damage-watch.ts";
+import { acceptancePost, takeLock } from "../store/sqlite/data-directory.ts";
 import { openGatewayStore, openUploadStore } from "../store/sqlite/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { apiApp, apiUrl, referencePath } from "../web/api/api-routes.ts";
@@ -264,14 +265,15 @@ function acceptancesOf(facts: GatewayFacts, started: Started[]): Acceptances {
       { everyDay, stop, clock, log: log.named("upload") },
     );
   };
+  const hold = () => takeLock(directory, acceptancePost);
   const acceptances = new Acceptances({
-    ...{ directory, store, clock, version, home: home.id, timezone: home.timezone, walking },
+    ...{ directory, hold, store, clock, version, home: home.id, timezone: home.timezone, walking },
     troubles: async () => acceptanceFaultsOf(await healthOf(facts), identities.conflicts()),
     ...(target && { central: { url: target.url, verify: (stop) => uploadNow(stop, true) } }),
   });
   const stop = new AbortController();
   const nights = new FirstNights({
-    ...{ directory, store, clock, log: log.named("acceptance") },
+    ...{ directory, hold, store, clock, log: log.named("acceptance") },
     figures: () => ({
       late: ingest.status().late,
       commit_ms: commits.below(0.99, 1_000),

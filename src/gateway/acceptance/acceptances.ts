@@ -23,8 +23,14 @@ import { scansIn } from "../mesh-scans.ts";
 import { visitFindings } from "./findings.ts";
 import { keepVisit, noteAsk, visitIn } from "./visit-file.ts";
 
-export interface AcceptanceParts {
+/** A data directory with records, which the page, the command and the first night change. */
+export interface RecordsPlace {
   readonly directory: string;
+  /** Keeps everybody else from changing them. @throws OperatorError where somebody does not end */
+  readonly hold: () => Disposable;
+}
+
+export interface AcceptanceParts extends RecordsPlace {
   readonly store: Pick<Store, "itemOverviews" | "item" | "oldestFirst" | "givenNames" | "pauses">;
   readonly clock: Clock;
   readonly version: string;
@@ -114,25 +120,23 @@ export class Acceptances {
     const upload = await this.#uploaded();
     const findings = { ...(await this.#look()).findings, upload };
     const faults = [...(await troubles()), ...acceptanceFaults(findings)].slice(0, faults_max);
-    const kept = acceptancesIn(directory);
-    if (kept.length >= acceptances_max)
-      throw new OperatorError(
-        `this box has ${kept.length} records, and keeps no more`,
-        "go on with another box, or with a data directory of its own",
-      );
-    const record: Acceptance = {
-      ...{
+    const [made] = changeAcceptances(this.#parts, (kept): [KeptAcceptance, ...KeptAcceptance[]] => {
+      if (kept.length >= acceptances_max)
+        throw new OperatorError(
+          `this box has ${kept.length} records, and keeps no more`,
+          "go on with another box, or with a data directory of its own",
+        );
+      const record: Acceptance = {
         format: "lintel acceptance 1",
         number: 1 + Math.max(0, ...kept.map(({ signed }) => signed.number)),
-      },
-      ...{ tester, ...findings, passed: faults.length === 0, faults },
-    };
-    const signed = { ...signedJson(record, boxKey(directory)), nights: [] };
-    keepAcceptances(directory, [signed, ...kept]);
-    if (record.passed) keepVisit(directory, { asks: [] });
+        ...{ tester, ...findings, passed: faults.length === 0, faults },
+      };
+      return [{ ...signedJson(record, boxKey(directory)), nights: [] }, ...kept];
+    });
+    if (made.signed.passed) keepVisit(directory, { asks: [] });
     // Central gets the record at once; where it is away, the next upload of the night brings it.
     if (upload.url !== null && upload.failure === null) await this.#uploaded();
-    return signed;
+    return made;
   }
 
   async #look() {
@@ -181,8 +185,15 @@ export function acceptancesIn(directory: string): readonly KeptAcceptance[] {
   return acceptancesInFile(text === undefined ? undefined : new TextEncoder().encode(text));
 }
 
-export function keepAcceptances(directory: string, acceptances: readonly KeptAcceptance[]): void {
-  writeDurably(join(directory, acceptancesFile), new TextDecoder().decode(acceptancesBytes(acceptances)));
+/** Puts other records in the place of those that are kept, and answers them: one change at a time, each from what the one before has left. @throws OperatorError as `hold` does */
+export function changeAcceptances<Changed extends readonly KeptAcceptance[]>(
+  { directory, hold }: RecordsPlace,
+  change: (kept: readonly KeptAcceptance[]) => Changed,
+): Changed {
+  using _held = hold();
+  const changed = change(acceptancesIn(directory));
+  writeDurably(join(directory, acceptancesFile), acceptancesBytes(changed));
+  return changed;
 }
 
 const tester_length_max = 100;

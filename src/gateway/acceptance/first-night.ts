@@ -17,7 +17,7 @@ import {
 import type { Kind } from "../../domain/kinds.ts";
 import type { Store } from "../../store/store.ts";
 import { boxKey } from "../box-key.ts";
-import { acceptancesIn, keepAcceptances } from "./acceptances.ts";
+import { acceptancesIn, changeAcceptances, type RecordsPlace } from "./acceptances.ts";
 import { taskReadings } from "./findings.ts";
 
 /** Figures of a gateway since its start, which nothing keeps. */
@@ -29,8 +29,7 @@ export interface NightFigures {
   readonly clock_error_ms: number | undefined;
 }
 
-interface FirstNightParts {
-  readonly directory: string;
+interface FirstNightParts extends RecordsPlace {
   readonly store: Pick<Store, "item" | "coverage" | "oldestFirst">;
   readonly clock: Clock;
   readonly log: Log;
@@ -62,7 +61,7 @@ export class FirstNights {
   /** Looks whether a first night is over; answers what was found of it. */
   async look(): Promise<FirstNight | undefined> {
     const { directory, clock, figures, upload, log } = this.#parts;
-    const [newest, ...older] = acceptancesIn(directory);
+    const [newest] = acceptancesIn(directory);
     if (newest === undefined || newest.nights.length > 0) return undefined;
     const { number, finished, timezone } = newest.signed;
     // Another box made it, and this one took its place.
@@ -73,7 +72,10 @@ export class FirstNights {
     const due_ms = nextMorning_ms(timezone, finished * 1_000);
     if (quality !== clockQuality.synchronised || unix_ms < due_ms) return undefined;
     const signed = await this.#found(newest, Math.min(unix_ms, due_ms));
-    keepAcceptances(directory, [{ ...newest, nights: [signedJson(signed, key)] }, ...older]);
+    const nights = [signedJson(signed, key)];
+    changeAcceptances(this.#parts, (kept) =>
+      kept.map((one) => (one.signature === newest.signature ? { ...one, nights } : one)),
+    );
     await upload?.().catch((thrown: unknown) =>
       log.info(`central gets the first night later: ${messageOf(thrown)}`),
     );

@@ -100,6 +100,16 @@ export const burnInPost: Post = {
     ),
 };
 
+/** The one change at a time of the records of an installation: a page, a command and the first night make them. */
+export const acceptancePost: Post = {
+  name: "acceptance",
+  held: (directory, process) =>
+    new OperatorError(
+      `another record${process} in ${directory} is being signed`,
+      "wait until it has ended, and finish again",
+    ),
+};
+
 /** The one update at a time, on a directory of releases. */
 export const updatePost: Post = {
   name: "update",

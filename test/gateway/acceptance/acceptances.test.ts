@@ -191,3 +191,13 @@ test("nothing that happens later changes a record: not readings, names, a later 
     expect(acceptancesInFile(mergedAcceptances(sent, arrived))).toEqual([first as never]);
   expect(acceptancesInFile(mergedAcceptances(sent, acceptancesBytes([second as never])))).toHaveLength(2);
 });
+
+test("a finish waits for another one to end, and says so where it does not", async () => {
+  await using visited = await VisitedHome.make();
+  const other = visited.hold();
+  expect(await visited.acceptances.complete("Ann").catch((thrown: unknown) => thrown)).toMatchObject({
+    remedy: "wait until it has ended, and finish again",
+  });
+  other.release();
+  expect((await visited.acceptances.complete("Ann")).signed.number).toBe(1);
+});

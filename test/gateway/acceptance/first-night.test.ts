@@ -13,7 +13,7 @@ async function nightOf(asleep: readonly HomeName[], changed: Partial<NightFigure
   await using visited = await VisitedHome.make();
   await visited.tryAll();
   await visited.faults();
-  const { store, clock, directory } = visited;
+  const { store, clock, directory, hold } = visited;
   let figures: NightFigures = { late: 5, commit_ms: 25, clock_error_ms: 12 };
   let uploads = 0;
   const upload = async () => {
@@ -23,6 +23,7 @@ async function nightOf(asleep: readonly HomeName[], changed: Partial<NightFigure
     store,
     clock,
     directory,
+    hold,
     log: keptLog().log,
     figures: () => figures,
     upload,
@@ -76,4 +77,31 @@ test("a night names what was not good: a silent device, late messages, a slow ca
     "The card took up to 2500 ms for a write.",
   ]);
   expect(answer).toMatch(/^Accepted, but the first night was not good: Kitchen motion was covered/);
+});
+
+test("a visit that ends while its first night is added stays, and the night stands beside its own record", async () => {
+  await using visited = await VisitedHome.make();
+  await visited.tryAll();
+  await visited.faults();
+  const { store, clock, directory, hold } = visited;
+  await visited.passes(seven_ms);
+  const finishing = async (...asked: Parameters<typeof store.coverage>) => {
+    if (acceptancesIn(directory).length === 1) await visited.faults();
+    return store.coverage(...asked);
+  };
+  const nights = new FirstNights({
+    store: {
+      item: (...asked) => store.item(...asked),
+      oldestFirst: (...asked) => store.oldestFirst(...asked),
+      coverage: finishing,
+    },
+    ...{ clock, directory, hold, log: keptLog().log },
+    figures: () => ({ late: 0, commit_ms: 25, clock_error_ms: 12 }),
+  });
+  await nights.look();
+  nights.stop();
+  expect(acceptancesIn(directory).map(({ signed, nights }) => [signed.number, nights.length])).toEqual([
+    [2, 0],
+    [1, 1],
+  ]);
 });

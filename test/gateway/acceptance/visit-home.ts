@@ -4,6 +4,7 @@ import { type AcceptanceFault, walkAsk } from "../../../src/domain/acceptance.ts
 import type { Device, DeviceState } from "../../../src/domain/reading.ts";
 import { type AcceptanceParts, Acceptances } from "../../../src/gateway/acceptance/acceptances.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
+import { acceptancePost, takeLock } from "../../../src/store/sqlite/data-directory.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { keptLog, reading, sensor, sensorEvent, temporaryDirectory } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
@@ -65,6 +66,7 @@ export class VisitedHome implements AsyncDisposable {
   ) {
     this.#directory = directory;
     this.acceptances = new Acceptances({
+      hold: this.hold,
       ...{ directory: directory.path, store, clock: this.clock, version: "1.2.3", home: 12 },
       ...{ timezone: "Europe/Berlin", walking: [], troubles: async () => this.troubles },
       central: {
@@ -77,6 +79,8 @@ export class VisitedHome implements AsyncDisposable {
       ...parts,
     });
   }
+
+  readonly hold = () => takeLock(this.directory, acceptancePost);
 
   get directory(): string {
     return this.#directory.path;
