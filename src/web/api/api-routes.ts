@@ -84,7 +84,7 @@ export function apiApp({
         `/v${version}${template.replace(/\{(\w+)\}/g, ":$1")}`,
         (context) => {
           const { spend, request, params, query, now_ms, token, accepted, changes, headers } = context;
-          const answer: AnswerTo = async (token, { query, changes }) => {
+          const answer: AnswerTo = async (token, { query, now_ms, changes }) => {
             const uses = usesIn(headers[usesHeader.toLowerCase()]);
             const seen = await stores.of(token, changes, uses && { uses, at_ms: now_ms });
             const { scope } = token;
@@ -93,7 +93,7 @@ export function apiApp({
           if (query["since"] !== undefined && takesEvents(headers["accept"]))
             return followed(context, { cost, answer });
           return spend(async () => {
-            const handled = await answer(token, { query, changes });
+            const handled = await answer(token, { query, now_ms, changes });
             if ("read" in handled)
               return pages.respond(
                 { request, headers: askedWith(request), now_ms, token, accepted, changes },
@@ -145,7 +145,11 @@ function arrivalStreams(store: Store) {
         { authorization: headers["authorization"], bearer, address },
         { scopes: ["read", "admin"], bound: true },
       );
-      const handled = await answer(holder, { query: { ...query, since }, changes: store.changes() });
+      const handled = await answer(holder, {
+        query: { ...query, since },
+        now_ms: clock.now().unix_ms,
+        changes: store.changes(),
+      });
       if ("read" in handled) throw new Error(`${request.url} has no pages of since`);
       return handled;
     };
@@ -168,7 +172,7 @@ function arrivalStreams(store: Store) {
 /** The answer of an endpoint to the holder of a token. `changes` is `Store.changes` from before. */
 type AnswerTo = (
   token: Token,
-  asked: { query: Record<string, unknown>; changes: number | undefined },
+  asked: { query: Record<string, unknown>; now_ms: number; changes: number | undefined },
 ) => ReturnType<Endpoint["handle"]>;
 
 interface FollowCall extends ServerParts {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { event, walkedPath } from "../../../scripts/trial-programs/with-source/requests/paging-links.ts";
 import { eventually } from "../../../testbed/front-door.ts";
+import { fill } from "../../../testbed/programme.ts";
 import { now_ms, type Serving, serve } from "../../../testbed/serving.ts";
 
 let serving: Serving;
@@ -107,6 +108,25 @@ test("a revoked token ends its stream, and no other", async () => {
   await until(() => reader.ended, "the end");
   await serving.store.append([event(now_ms + 1, 3)]);
   expect(await admin.records(3)).toHaveLength(3);
+});
+
+test("a stream for a use ends once the home has refused that use", async () => {
+  await using home = await serve({ home: 12 });
+  await fill(home.store);
+  await home.store.append([event(now_ms, 1)]);
+  const followed = await follow("?since=", { "Lintel-Uses": "coded" }, home);
+  const other = await follow("?since=", { "Lintel-Uses": "shared" }, home);
+  const { length } = await followed.records(1);
+  const start = Math.ceil(home.clock.now().unix_ms / 1000) + 1;
+  await until(() => home.clock.now().unix_ms >= start * 1000, "the refusal", home);
+  const refused = { homeid: null, use: "coded", answer: "refused", start, stop: null };
+  await home.store.importRecords([
+    [{ type: "consents", record: { consentid: 9, subjectid: 1, ...refused } }],
+  ]);
+  await home.store.append([event(now_ms + 1, 3)]);
+  await other.records(length + 1);
+  await until(() => followed.ended, "the end", home);
+  expect(await followed.records(length)).toHaveLength(length);
 });
 
 test("streams at once are bounded, and freed when their readers leave", async () => {
