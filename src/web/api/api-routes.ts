@@ -62,12 +62,12 @@ export function apiApp({
     .use(access)
     .onStop(stop)
     .onRequest(({ authorization, budget, clock, request, server }) => {
-      // What is remembered of requests is remembered of those without uses.
-      if (request.headers.has(usesHeader)) return;
       const now_ms = clock.now().unix_ms;
       const headers = askedWith(request);
       const known = pages.recall({ request, headers, now_ms }, authorization);
       if (known !== undefined) return known;
+      // Its route leaves out the homes that their consent does not cover.
+      if (request.headers.has(usesHeader)) return;
       const changes = store.changes();
       return quick.answer({ request, headers, now_ms, changes }, { authorization, budget, server });
     })
