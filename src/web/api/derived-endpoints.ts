@@ -1,5 +1,5 @@
 import { type TObject, Type } from "@sinclair/typebox";
-import { day_ms, daysAfter, isIn, startOfDate_ms, type TimeSpan } from "../../base/time.ts";
+import { daysAfter, isIn, startOfDate_ms, type TimeSpan } from "../../base/time.ts";
 import { derivedPath, derivedRecords } from "../../domain/derived/derived-record.ts";
 import {
   type DerivedName,
@@ -156,12 +156,13 @@ function derivedEndpoint(name: DerivedName): Endpoint {
   });
 }
 
-/** The month that a page is of, the span that is asked for, and the notes on time of the home. */
+/** The month that a page is of, and the span that is asked for. */
 interface AskedMonth {
   readonly asked: MeasuredHome;
   readonly month: TimeSpan;
   readonly span: TimeSpan;
-  readonly notes: readonly Note[];
+  /** Answers the kinds of the notes on time that overlap a day. */
+  readonly notesOn: (day: string) => string;
 }
 
 /** Reads what is asked for; undefined where there can be no records. */
@@ -179,16 +180,26 @@ async function askedMonth(
   const from_ms = query.after === undefined ? 0 : (query.after + 1) * 1000;
   // The whole month is made each time, so that a page never depends on where another began.
   if (to_ms <= from_ms) return undefined;
-  const notes = await store.recordsOf("notes", path.id);
-  return { asked, notes, month: monthAt(zone, to_ms - 1), span: { from_ms, to_ms } };
+  const notesOn = kindsByDay(await store.recordsOf("notes", path.id), zone);
+  return { asked, notesOn, month: monthAt(zone, to_ms - 1), span: { from_ms, to_ms } };
 }
 
-function servedWith(name: DerivedName, { asked: { zone }, notes }: Pick<AskedMonth, "asked" | "notes">) {
+/** Looks at the notes of each day once, because a day may have hundreds of records. */
+function kindsByDay(notes: readonly Note[], zone: string): AskedMonth["notesOn"] {
+  const known = new Map<string, string>();
+  return (day) => {
+    const kinds = known.get(day);
+    if (kinds !== undefined) return kinds;
+    const [from_ms = 0, to_ms = 0] = [day, daysAfter(day, 1)].map((date) => startOfDate_ms(zone, date));
+    const found = kindsIn(notes, { from_ms, to_ms });
+    known.set(day, found);
+    return found;
+  };
+}
+
+function servedWith(name: DerivedName, { notesOn }: Pick<AskedMonth, "notesOn">) {
   return ({ at_ms, day, values, observed }: DerivedRow) => {
-    const from_ms = startOfDate_ms(zone, day) ?? at_ms;
-    const to_ms = startOfDate_ms(zone, daysAfter(day, 1)) ?? from_ms + day_ms;
     const stamp = Math.floor(at_ms / 1000);
-    const of = { observed, notes: kindsIn(notes, { from_ms, to_ms }), definition: definitionText(name) };
-    return { stamp, day, ...values, ...of };
+    return { stamp, day, ...values, observed, notes: notesOn(day), definition: definitionText(name) };
   };
 }
