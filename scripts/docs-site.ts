@@ -27,7 +27,7 @@ const reference = `/v${newestVersion}/docs`;
 const pages = new DocumentPages(documents, { base, reference, script: `${base}/docs/search.js` });
 for (const file of documents.files.values()) write(`docs/${file.name}/index.html`, pages.page(file));
 write("docs/sections.json", JSON.stringify(pages.sections()));
-for (const name of documents.pictures()) {
+for (const name of documents.pictures) {
   mkdirSync(join(directory, "docs/pictures"), { recursive: true });
   copyFileSync(documents.pathOfPicture(name), join(directory, "docs/pictures", name));
 }

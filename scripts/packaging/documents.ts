@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, normalize } from "node:path";
+import { documentPaths } from "../../src/web/docs/documents.ts";
 import { unbundled } from "./modules.ts";
 
 const root = normalize(join(import.meta.dir, "../.."));
 const text = (path: string) => readFileSync(join(root, path), "utf8");
 
-/** README and all that it leads to, by their places in a package; the example of a configuration with them. */
+/** All texts by their places in a package; the example of a configuration with them. */
 export function documents(): Map<string, string> {
-  const found = ["*.md", "docs/**/*.md", "{src,drivers,clients}/**/*.md"]
-    .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: root })])
-    .sort();
   return new Map([
-    ...found.map((path) => [`usr/share/doc/lintel/${path}`, text(path)] as const),
+    ...documentPaths(root)
+      .sort()
+      .map((path) => [`usr/share/doc/lintel/${path}`, text(path)] as const),
     ["usr/share/doc/lintel/examples/lintel.toml", text("systemd/lintel.toml")],
   ]);
 }

@@ -30,7 +30,7 @@ export function docsApp(reference: string) {
         spend(async () => {
           const { documents } = await here(reference);
           const type = typeOf(picture);
-          if (type === undefined || !documents.pictures().has(picture))
+          if (type === undefined || !documents.pictures.has(picture))
             throw new HttpError("path_unknown", {});
           return new Response(Bun.file(documents.pathOfPicture(picture)), {
             headers: { ...protection, "Content-Type": type },

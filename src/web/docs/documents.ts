@@ -14,16 +14,21 @@ export class Documents {
   readonly #root: string;
   /** By their names, the list of all first. */
   readonly files: ReadonlyMap<string, DocumentFile>;
+  /** Names of the pictures that are here: a package has none. */
+  readonly pictures: ReadonlySet<string>;
   readonly #byPath: ReadonlyMap<string, DocumentFile>;
 
   constructor(root: string) {
     this.#root = root;
-    const found = patterns
-      .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: root })])
+    const found = documentPaths(root)
       .map((path) => ({ path, name: nameOf(path) }))
       .sort((one, other) => (one.name < other.name ? -1 : 1));
     this.files = new Map(found.map((file) => [file.name, file]));
     this.#byPath = new Map(found.map((file) => [file.path, file]));
+    const directory = join(root, picturesDirectory);
+    this.pictures = new Set(
+      existsSync(directory) ? readdirSync(directory).filter((name) => typeOf(name)) : [],
+    );
   }
 
   textOf({ path }: DocumentFile): string {
@@ -36,17 +41,11 @@ export class Documents {
     return this.#byPath.get(path) ?? this.#byPath.get(join(path, "README.md"));
   }
 
-  /** Names of the pictures that are here: a package has none. */
-  pictures(): ReadonlySet<string> {
-    const directory = join(this.#root, picturesDirectory);
-    return new Set(existsSync(directory) ? readdirSync(directory).filter((name) => typeOf(name)) : []);
-  }
-
   /** A picture that a link in a text leads to, by its name. */
   pictureLinked(from: DocumentFile, href: string): string | undefined {
     const path = normalize(join(dirname(from.path), href));
     const name = path.slice(picturesDirectory.length + 1);
-    return path === join(picturesDirectory, name) && this.pictures().has(name) ? name : undefined;
+    return path === join(picturesDirectory, name) && this.pictures.has(name) ? name : undefined;
   }
 
   pathOfPicture(name: string): string {
@@ -61,8 +60,12 @@ export function typeOf(name: string): string | undefined {
   return { ".png": "image/png", ".svg": "image/svg+xml" }[extname(name)];
 }
 
-/** README and all that it leads to. */
-const patterns = ["*.md", "docs/**/*.md", "{src,drivers,clients}/**/*.md"];
+/** README and all that it leads to, from a root. */
+export function documentPaths(root: string): string[] {
+  return ["*.md", "docs/**/*.md", "{src,drivers,clients}/**/*.md"].flatMap((pattern) => [
+    ...new Bun.Glob(pattern).scanSync({ cwd: root }),
+  ]);
+}
 
 function nameOf(path: string): string {
   if (path === "README.md") return "README";
