@@ -11,7 +11,7 @@ import { pathReader, queryReader } from "../server/parameters.ts";
 import type { CostName } from "../server/request-costs.ts";
 import { textResponse } from "../server/responses.ts";
 import { ArrivalStreams } from "./arrival-streams.ts";
-import { pageOf, pageStyle } from "./contract/contract-page.ts";
+import { pageHeaders, pageOf } from "./contract/contract-page.ts";
 import { contractOf } from "./contract/openapi.ts";
 import {
   EncodedAnswer,
@@ -233,18 +233,7 @@ function codingOf({ headers }: Request): string | undefined {
 const anyOrigin = "https://lintel.invalid";
 
 function headersOf(contentType: string): Record<string, string> {
-  return { "Content-Type": contentType, "Cache-Control": "max-age=300", ...protection };
-}
-
-/** A page may load nothing, from wherever, and has the one style that stands in it. */
-const protection = {
-  "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${hashOf(pageStyle)}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-};
-
-function hashOf(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("base64");
+  return { "Content-Type": contentType, ...pageHeaders };
 }
 
 function madeOnce(make: () => string): () => string {

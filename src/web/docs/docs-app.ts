@@ -11,6 +11,11 @@ import { type Documents, documentsHere, typeOf } from "./documents.ts";
  * @param reference the address of the page of the interface
  */
 export function docsApp(reference: string) {
+  let loaded: Loaded | undefined;
+  const load = async () => {
+    loaded ??= await documentsFor(reference);
+    return loaded;
+  };
   return new Elysia({ name: "docs" })
     .use(access)
     .get(
@@ -18,9 +23,9 @@ export function docsApp(reference: string) {
       ({ request, spend }) =>
         spend(async () => {
           const asked = new URL(request.url).searchParams.get("q");
-          const { documents, pages } = await here(reference);
-          if (asked !== null) return answer(request, pages.searchPage(asked.slice(0, asked_length_max)));
-          return pageOf(request, "", { documents, pages });
+          const from = await load();
+          if (asked === null) return pageOf(request, "", from);
+          return answer(request, from.pages.searchPage(asked.slice(0, asked_length_max)), from);
         }),
       { cost: "open" },
     )
@@ -28,63 +33,52 @@ export function docsApp(reference: string) {
       "/docs/pictures/:picture",
       ({ params: { picture }, spend }) =>
         spend(async () => {
-          const { documents } = await here(reference);
+          const { documents, headers } = await load();
           const type = typeOf(picture);
-          if (type === undefined || !documents.pictures.has(picture))
-            throw new HttpError("path_unknown", {});
+          if (type === undefined || !documents.pictures.has(picture)) throw new HttpError("path_unknown", {});
           return new Response(Bun.file(documents.pathOfPicture(picture)), {
-            headers: { ...protection, "Content-Type": type },
+            headers: { "Cache-Control": headers["Cache-Control"], "Content-Type": type },
           });
         }),
       { cost: "open" },
     )
     .get(
       "/docs/*",
-      ({ params, request, spend }) => spend(async () => pageOf(request, params["*"], await here(reference))),
+      ({ params, request, spend }) => spend(async () => pageOf(request, params["*"], await load())),
       {
         cost: "open",
       },
     );
 }
 
-interface Here {
+interface Loaded {
   readonly documents: Documents;
   readonly pages: DocumentPages;
+  /** Of each page. */
+  readonly headers: { readonly "Cache-Control": string };
 }
 
 /** @throws HttpError 404 where the program was installed without its documents */
-async function here(reference: string): Promise<Here> {
-  if (made !== undefined) return made;
+async function documentsFor(reference: string): Promise<Loaded> {
   const documents = documentsHere();
   if (documents === undefined) throw new HttpError("path_unknown", {});
-  const { DocumentPages } = await import("./document-page.ts");
-  made = { documents, pages: new DocumentPages(documents, { base: "", reference }) };
-  return made;
+  const { DocumentPages, documentHeaders } = await import("./document-page.ts");
+  const pages = new DocumentPages(documents, { base: "", reference });
+  return { documents, pages, headers: documentHeaders };
 }
-/** Made at the first request for a document. */
-let made: Here | undefined;
 
 /** @throws HttpError 404 where there is no text of this name */
-function pageOf(request: Request, name: string, { documents, pages }: Here): Promise<Response> {
-  const file = documents.files.get(name);
+function pageOf(request: Request, name: string, from: Loaded): Response {
+  const file = from.documents.files.get(name);
   if (file === undefined) throw new HttpError("path_unknown", {});
-  return answer(request, pages.page(file));
+  return answer(request, from.pages.page(file), from);
 }
 
-async function answer(request: Request, text: string): Promise<Response> {
-  const { documentStyle } = await import("./document-page.ts");
-  const style = new Bun.CryptoHasher("sha256").update(documentStyle).digest("base64");
+function answer(request: Request, text: string, { headers }: Loaded): Response {
   return textResponse(text, request.headers.get("accept-encoding") ?? undefined, {
-    ...protection,
+    ...headers,
     "Content-Type": "text/html; charset=utf-8",
-    "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${style}'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   });
 }
 
 const asked_length_max = 100;
-
-const protection = {
-  "Cache-Control": "max-age=300",
-  "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
-};

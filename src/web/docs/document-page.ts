@@ -1,5 +1,5 @@
 import { html, Markup } from "../server/markup.ts";
-import { readingStyle } from "../server/reading-style.ts";
+import { readingHeaders, readingStyle } from "../server/reading-style.ts";
 import rules from "./document-page.css" with { type: "text" };
 import { type Section, searchSections } from "./document-search.ts";
 import type { DocumentFile, Documents } from "./documents.ts";
@@ -166,8 +166,8 @@ interface Shown {
   readonly asked?: string;
 }
 
-/** The style as it stands in a page, for a policy that allows no other. */
-export const documentStyle = `${readingStyle}${rules}`;
+const documentStyle = `${readingStyle}${rules}`;
+export const documentHeaders = readingHeaders(documentStyle, { isLinked: true });
 
 /** A part of a page as text. */
 function textOf(part: string): { id: string; heading: string; text: string } {

@@ -1,5 +1,5 @@
 import { html, Markup } from "../../server/markup.ts";
-import { readingStyle } from "../../server/reading-style.ts";
+import { readingHeaders, readingStyle } from "../../server/reading-style.ts";
 import { newestVersion, versions } from "../versions.ts";
 import rules from "./contract-page.css" with { type: "text" };
 import type { Contract, Operation } from "./openapi.ts";
@@ -55,8 +55,8 @@ ${records(contract)}
   return page.text;
 }
 
-/** The style as it stands in the page, for the policy that allows no other. */
-export const pageStyle = `${readingStyle}${rules}`;
+const pageStyle = `${readingStyle}${rules}`;
+export const pageHeaders = readingHeaders(pageStyle, { isLinked: false });
 
 const styleMarkup = new Markup(pageStyle);
 
