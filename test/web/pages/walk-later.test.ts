@@ -23,10 +23,8 @@ const door: SetupVisitDevice = {
   line: null,
   replaces: null,
   overdue: false,
-  later: false,
   model: null,
   linkquality: 200,
-  battery_percent: 90,
   heard_ms: now_ms,
   spoke_ms: now_ms,
 };

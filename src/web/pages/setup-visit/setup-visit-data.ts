@@ -3,7 +3,6 @@ import type { SetupVisitState } from "../../../domain/joining-state.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import { type GivenName, isDevice } from "../../../store/inventory/given-names.ts";
 import { measuredLines } from "../../../store/inventory/walking-lines.ts";
-import { cadenceOf } from "../../../store/series/coverage-intervals.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isInUse, type ShownConflict, shownConflicts, titleOf } from "../shown-devices.ts";
@@ -23,7 +22,7 @@ export interface SetupVisitData {
   readonly naming: string | null;
   /** Lines of curtain sensors, by the room that they are in, as far as they were measured. */
   readonly lines: readonly MeasuredLine[];
-  /** The trial of each device, and the record of all; null where the step needs none. */
+  /** Trials of the devices, and the record of them; null where the step needs none. */
   readonly trial: ShownTrial | null;
   /** For each room whose line was walked along: addresses of its curtain sensors as they saw the technician. */
   readonly orders: Readonly<Record<string, readonly string[]>>;
@@ -54,11 +53,8 @@ export interface SetupVisitDevice {
   readonly replaces: string | null;
   /** It was not heard within its time. */
   readonly overdue: boolean;
-  /** It keeps what happens until it is asked, within the hour or the day: no walk test waits for it. */
-  readonly later: boolean;
   readonly model: string | null;
   readonly linkquality: number | null;
-  readonly battery_percent: number | null;
   readonly heard_ms: number | null;
   /** When it last told of something that happened. */
   readonly spoke_ms: number | null;
@@ -130,7 +126,7 @@ function deviceOf(
     readonly overviews: readonly ItemOverview[];
   },
 ): SetupVisitDevice {
-  const { record, provisional, linkquality, battery_percent, heard_ms, overdue, series } = overview;
+  const { record, provisional, linkquality, heard_ms, overdue, series } = overview;
   const { names, line, overviews } = of;
   const given = names.find((one) => isDevice(one, record));
   const title = titleOf(overview, names);
@@ -150,10 +146,8 @@ function deviceOf(
     // The broken one may have the same name in the inventory.
     replaces: (old === title ? replaces : old) ?? replaces ?? null,
     overdue,
-    later: cadenceOf(record.typename as Kind, record.subtypename).buffered,
     model: [record.vendorname, record.modelname].filter((word) => word !== null).join(" ") || null,
     linkquality: linkquality ?? null,
-    battery_percent: battery_percent ?? null,
     heard_ms: heard_ms ?? null,
     spoke_ms: series.length === 0 ? null : Math.max(...series.map(({ newest_ms }) => newest_ms)),
   };
