@@ -1,6 +1,5 @@
 import {
   type Acceptance,
-  type AcceptanceFault,
   type AcceptanceTask,
   acceptanceAnswer,
   acceptanceReportOf,
@@ -29,7 +28,6 @@ interface ShownAcceptance {
   readonly signed: Acceptance;
   readonly key: string;
   readonly night: FirstNight | null;
-  readonly nightFaults: readonly AcceptanceFault[];
   /** The task of each device in words, in their order. */
   readonly asks: readonly string[];
 }
@@ -58,7 +56,6 @@ export const showAcceptance: Show<AcceptanceData> = async (asked) => {
             signed: kept.signed,
             key: kept.key,
             night: kept.nights[0]?.signed ?? null,
-            nightFaults: kept.nights[0]?.signed.faults ?? [],
             asks: kept.signed.devices.map(
               ({ task }) => acceptanceTasks[task as AcceptanceTask]?.asks ?? task,
             ),

@@ -2,6 +2,7 @@ import type { Kind } from "../../../domain/kinds.ts";
 import { signalText } from "../home/home-words.tsx";
 import { Frame } from "../parts/page-frame.tsx";
 import { Table } from "../parts/table.tsx";
+import { Faults } from "../setup-visit/setup-visit-parts.tsx";
 import { kindText } from "../setup-visit/setup-visit-words.ts";
 import type { FrameData } from "../site.ts";
 import { clockText, numberText, secondText, type Times, yearDateText } from "../time-text.ts";
@@ -45,19 +46,6 @@ export function AcceptancePage(data: AcceptanceData & FrameData) {
 }
 
 type Shown = NonNullable<AcceptanceData["record"]>;
-
-function Faults({ faults }: { faults: Shown["nightFaults"] }) {
-  if (faults.length === 0) return null;
-  return (
-    <ul>
-      {faults.map(({ what, remedy }) => (
-        <li key={what}>
-          <span class="needed">{what}</span> {remedy}
-        </li>
-      ))}
-    </ul>
-  );
-}
 
 function RecordFacts({ signed, times }: { signed: Shown["signed"]; times: Times }) {
   const { number, homeid, tester, started, finished, timezone, release, lines, upload, clockknown } = signed;
@@ -112,10 +100,10 @@ function uploadText({ url, sent, differingdays, failure }: Shown["signed"]["uplo
 }
 
 function Night({ record, times }: { record: Shown; times: Times }) {
-  const { night, nightFaults } = record;
+  const { night } = record;
   if (night === null) return <p class="quiet">The box adds the first night on the next morning.</p>;
   const least = Math.min(1, ...night.coverage.map(({ covered }) => covered));
-  const { commit, clockoffset, lateframes } = night;
+  const { commit, clockoffset, lateframes, faults } = night;
   return (
     <>
       <p>
@@ -124,7 +112,7 @@ function Night({ record, times }: { record: Shown; times: Times }) {
         {clockoffset === null ? "the clock does not tell its error" : `clock within ${clockoffset} ms`};{" "}
         {commit === null ? "no writes" : `the card writes within ${commit} ms`}.
       </p>
-      <Faults faults={nightFaults} />
+      <Faults faults={faults} />
     </>
   );
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { AcceptanceFault } from "../../../domain/acceptance.ts";
 import { signalText } from "../home/home-words.tsx";
 import type { FrameData } from "../site.ts";
 import { durationText, secondText, type Times } from "../time-text.ts";
@@ -53,6 +54,20 @@ export function ToTest({ data, measured = false }: { data: SetupVisitProps; meas
         </p>
       )}
     </>
+  );
+}
+
+/** Faults of an installation, each with its remedy. */
+export function Faults({ faults }: { faults: readonly AcceptanceFault[] }) {
+  if (faults.length === 0) return null;
+  return (
+    <ul>
+      {faults.map(({ what, remedy }) => (
+        <li key={what}>
+          <span class="needed">{what}</span> {remedy}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -3,7 +3,7 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { Trial } from "../../../domain/acceptance-trials.ts";
 import { TonesContext } from "../parts/plots-and-tones.ts";
 import { clockText, type Times } from "../time-text.ts";
-import { Next, type SetupVisitProps, Where } from "./setup-visit-parts.tsx";
+import { Faults, Next, type SetupVisitProps, Where } from "./setup-visit-parts.tsx";
 import { sentence } from "./setup-visit-words.ts";
 
 /** Every device and line proves itself, one after the other: the technician taps it, and does what it asks. */
@@ -116,13 +116,7 @@ export function Finish(data: SetupVisitProps) {
       ) : (
         <>
           {finish === null ? null : <p class="needed">{sentence(finish.why)}</p>}
-          <ul>
-            {faults.map(({ what, remedy }) => (
-              <li key={what}>
-                <span class="needed">{what}</span> {remedy}
-              </li>
-            ))}
-          </ul>
+          <Faults faults={faults} />
           <form method="post" action="/walk/finish">
             <label>
               Your name
