@@ -13,7 +13,7 @@ import type { DeviceRow } from "../home/home-devices.ts";
 import { groupsOf } from "../home/home-page.tsx";
 import { type TimeWindow, windowOf } from "../home/strip-window.ts";
 import { type Noting, notingIn } from "../notes/notes-data.ts";
-import { kindWords } from "../parts/note-words.ts";
+import { isMoment, kindWords } from "../parts/note-words.ts";
 import { type Asked, type Show, trailTo } from "../site.ts";
 import { momentText, type Times } from "../time-text.ts";
 import { type LogEntry, logbookOf } from "./logbook.ts";
@@ -92,10 +92,12 @@ function logWith(
 ): LogEntry[] {
   const noted = notes
     .filter(({ from_ms }) => isIn(time, from_ms))
-    .map(({ kind, from_ms, to_ms, words }) => ({
-      at_ms: from_ms,
-      words: `Noted: ${kindWords[kind].toLowerCase()}${to_ms === null || to_ms - from_ms <= 1_000 ? "" : ` until ${momentText(to_ms, times)}`}${words === null ? "" : `, ${words}`}`,
-    }));
+    .map((note) => {
+      const { kind, from_ms, to_ms, words } = note;
+      const until = to_ms === null || isMoment(note) ? "" : ` until ${momentText(to_ms, times)}`;
+      const noted = `Noted: ${kindWords[kind].toLowerCase()}${until}${words === null ? "" : `, ${words}`}`;
+      return { at_ms: from_ms, words: noted };
+    });
   return [...log, ...noted].sort((one, other) => one.at_ms - other.at_ms);
 }
 

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Axis, Strip } from "../home/strip.tsx";
 import { Notes } from "../notes/notes-part.tsx";
+import { notesAbout } from "../parts/note-words.ts";
 import { DeviceLink, ExactMoment, Frame } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
@@ -44,7 +45,7 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
                   <DeviceLink kind={kind} name={name} title={title} />
                   <Strip
                     {...{ window, marks, often, uncovered, times, cursor_ms }}
-                    notes={notes.filter(({ device }) => device === null || device === name)}
+                    notes={notesAbout(notes, name)}
                     latest_ms={null}
                     label={title}
                   />

@@ -1,5 +1,5 @@
 import { Notes } from "../notes/notes-part.tsx";
-import type { ShownNote } from "../parts/note-words.ts";
+import { notesAbout, type ShownNote } from "../parts/note-words.ts";
 import { deviceHref, Frame, Moment } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
@@ -151,7 +151,7 @@ function Device(of: { row: DeviceRow; window: TimeWindow; notes: readonly ShownN
         marks={row.marks}
         often={row.often}
         uncovered={row.uncovered}
-        notes={notes.filter(({ device }) => device === null || device === name)}
+        notes={notesAbout(notes, name)}
         times={times}
         latest_ms={latest?.at_ms ?? null}
         label={title}

@@ -1,6 +1,6 @@
 import type { TimeSpan } from "../../../base/time.ts";
 import { note_words_max, noteKinds } from "../../../domain/note-kinds.ts";
-import { kindWords, partOf, type ShownNote } from "../parts/note-words.ts";
+import { isMoment, kindWords, partOf, type ShownNote } from "../parts/note-words.ts";
 import { momentText, type Times } from "../time-text.ts";
 import type { Noting } from "./notes-data.ts";
 
@@ -127,10 +127,10 @@ export function NoteBands(of: { notes: readonly ShownNote[]; span: TimeSpan; now
 }
 
 /** A note in words, behind its kind: `from Tuesday, 07:14 on`. */
-export function spanText({ from_ms, to_ms }: Pick<ShownNote, "from_ms" | "to_ms">, times: Times): string {
-  const from = momentText(from_ms, times);
-  if (to_ms === null) return `from ${from} on`;
-  return to_ms - from_ms <= moment_ms ? from : `${from} to ${momentText(to_ms, times)}`;
+function spanText(note: ShownNote, times: Times): string {
+  const from = momentText(note.from_ms, times);
+  if (note.to_ms === null) return `from ${from} on`;
+  return isMoment(note) ? from : `${from} to ${momentText(note.to_ms, times)}`;
 }
 
 /** A local time as forms have it, to the minute. */
@@ -140,7 +140,5 @@ function localText(at_ms: number, timeZone: string): string {
   return form.format(at_ms).replace(" ", "T");
 }
 
-/** A note of a moment lasts so long. */
-const moment_ms = 1_000;
 /** So much of a strip is seen of the shortest note, percent. */
 const note_share_min = 0.4;

@@ -34,6 +34,16 @@ export function partOf(
   return { from_ms: Math.max(from_ms, span.from_ms), to_ms: Math.min(to_ms ?? now_ms, span.to_ms) };
 }
 
+/** Whether a note is about a moment. */
+export function isMoment({ from_ms, to_ms }: Pick<ShownNote, "from_ms" | "to_ms">): boolean {
+  return to_ms !== null && to_ms - from_ms <= moment_ms;
+}
+
+/** Notes of all of the home, and of one device by its name. */
+export function notesAbout(notes: readonly ShownNote[], name: string): ShownNote[] {
+  return notes.filter(({ device }) => device === null || device === name);
+}
+
 /** The notes of a moment, in words: `; noted: visitors`. */
 export function notedAt(notes: readonly ShownNote[], at_ms: number): string {
   const then = notes.filter(({ from_ms, to_ms }) => from_ms <= at_ms && at_ms < (to_ms ?? at_ms + 1));
@@ -41,3 +51,6 @@ export function notedAt(notes: readonly ShownNote[], at_ms: number): string {
     ? ""
     : `; noted: ${then.map(({ kind }) => kindWords[kind].toLowerCase()).join(", ")}`;
 }
+
+/** A note of a moment lasts so long. */
+const moment_ms = 1_000;
