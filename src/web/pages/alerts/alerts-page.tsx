@@ -51,8 +51,12 @@ function answer({ isOn, open, unclaimed, homes, ofCentral, locale }: AlertsData 
     ...(homes === 0 ? [] : [homes === 1 ? "one home" : `${numberText(homes, locale)} homes`]),
     ...(ofCentral ? ["central itself"] : []),
   ];
-  const alerts = open === 1 ? "One alert is open" : `${numberText(open, locale)} alerts are open`;
-  return `${alerts}, of ${listText(places, "en-GB")}. ${claimText({ open, unclaimed }, locale)}`;
+  return `${openText(open, locale)}, of ${listText(places, "en-GB")}. ${claimText({ open, unclaimed }, locale)}`;
+}
+
+/** How many alerts are open, one at least. */
+export function openText(open: number, locale: string): string {
+  return open === 1 ? "One alert is open" : `${numberText(open, locale)} alerts are open`;
 }
 
 /** Whether anybody deals with open alerts. */

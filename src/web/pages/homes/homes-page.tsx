@@ -1,4 +1,4 @@
-import { claimText } from "../alerts/alerts-page.tsx";
+import { claimText, openText } from "../alerts/alerts-page.tsx";
 import type { Why } from "../home/home-needs.ts";
 import { Frame } from "../parts/page-frame.tsx";
 import type { FrameData } from "../site.ts";
@@ -82,8 +82,7 @@ function remoteSentence({ remote, visits }: HomesData): string | null {
 function alertSentence(counts: NonNullable<HomesData["alerts"]>, locale: string): string {
   const { open } = counts;
   if (open === 0) return "No alert is open.";
-  const alerts = open === 1 ? "One alert is open" : `${numberText(open, locale)} alerts are open`;
-  return `${alerts}. ${claimText(counts, locale)}`;
+  return `${openText(open, locale)}. ${claimText(counts, locale)}`;
 }
 
 function Needy({ home, locale, now_ms }: { home: LosingHome; locale: string; now_ms: number }) {
