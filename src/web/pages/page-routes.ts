@@ -64,7 +64,7 @@ function signedInTo(askedBy: AskedBy) {
       resolve: async ({ authorization, budget, clock, params, request, server }) => {
         const call = { authorization, budget, clock, params, request, server };
         try {
-          return { asked: await askedBy(call, useOf(request)), ask: () => askedBy(call) };
+          return { asked: await askedBy(call, () => useOf(request)), ask: () => askedBy(call) };
         } catch (thrown) {
           if (otherwise === "or refused" || !isUnauthorised(thrown)) throw thrown;
           return status(303, toSignIn(request, thrown.body.code));
@@ -77,7 +77,7 @@ function signedInTo(askedBy: AskedBy) {
 type SignedIn = ReturnType<typeof signedInTo>;
 
 /** Answers what the reader of a session asks for; `use` is noted of a token that sees what is restricted. @throws HttpError 401 where the cookie is no token that holds, 429 */
-type AskedBy = (call: PageCall & Pick<Asked, "params">, use?: string) => Promise<Asked>;
+type AskedBy = (call: PageCall & Pick<Asked, "params">, use?: () => string) => Promise<Asked>;
 
 function readerOf(site: Site): AskedBy {
   const stores = new VisibleStores(site.store);
@@ -197,7 +197,7 @@ function formRoutes(askedBy: AskedBy, forms: Readonly<Record<string, TakeForm>>)
       async ({ authorization, budget, clock, params, request, server }) => {
         const form = await ownForm(request, clock);
         const call = { authorization, budget, clock, params, request, server };
-        const asked = await askedBy(call, useOf(request));
+        const asked = await askedBy(call, () => useOf(request));
         return seeOther(await take(asked, form));
       },
       { parse: "none" },
@@ -249,13 +249,10 @@ async function noteForm(asked: Asked, form: URLSearchParams): Promise<string> {
 function tokenOf(
   { authorization, request, server }: PageCall,
   text: string | undefined,
-  use?: string,
+  use?: () => string,
 ): Promise<Token> {
   return authorization.require(
-    {
-      ...{ authorization: text, bearer: text, address: () => addressOf(request, server) },
-      use: use === undefined ? undefined : () => use,
-    },
+    { authorization: text, bearer: text, address: () => addressOf(request, server), use },
     { scopes: ["read", "admin"], bound: true },
   );
 }
