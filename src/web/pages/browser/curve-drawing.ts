@@ -230,10 +230,7 @@ function axesOf({ curve, view: { from_ms, to_ms }, times, ink }: Inked): UPlot.A
   ];
 }
 
-/** The ground up to now, and over it what is not known. */
-/** The line of a note, above the curve. */
-const note_px = 4;
-
+/** The ground up to now, over it what is not known, and the lines of notes. */
 function paintGround(u: UPlot, { view: { from_ms, to_ms }, uncovered, notes, times, ink }: Inked): void {
   u.ctx.save();
   u.ctx.scale(devicePixelRatio, devicePixelRatio);
@@ -312,6 +309,8 @@ const steps: Readonly<Record<string, number>> = {
   End: Number.POSITIVE_INFINITY,
 };
 const height_px = 260;
+/** The line of a note, above the curve. */
+const note_px = 4;
 /** More points than these hide their line. */
 const points_max = 500;
 /** A span that is no longer has its axis in hours. */
