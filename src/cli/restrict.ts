@@ -23,8 +23,8 @@ export function define(command: Command, context: CommandContext): void {
     },
     notes: [
       "A server may be running on the store: its next answer has nothing of the home. The box does the same as soon as it hears of it, as of a pause.",
-      "A token of lintel token create --restricted sees restricted homes, and the journal has each use of it. Files that were downloaded before, and backups, stay as",
-      "they are: docs/consent.md.",
+      "A token of lintel token create --restricted sees restricted homes, and the journal has each use of it.",
+      "Files that were downloaded before, and backups, stay as they are: docs/consent.md.",
     ],
     exits: { 0: "done, or shown", 2: "bad arguments: nothing changed" },
   });
@@ -69,7 +69,7 @@ async function restrict(options: RestrictOptions, context: CommandContext): Prom
         "look at the number, and at which store --data, --config or --database name; or give --home NUMBER",
       );
     if (json) return terminal.printJson({ [lift ? "lifted" : "restricted"]: homes.map(numberOf) });
-    if (homes.length === 0) terminal.print("Nothing of it was restricted.");
+    if (homes.length === 0) terminal.print("It was not restricted: nothing has changed.");
     for (const one of homes) {
       const whose = one === 0 ? "This home" : `Home ${one}`;
       terminal.print(
@@ -95,7 +95,7 @@ async function list(options: RestrictOptions, context: CommandContext): Promise<
   if (homes.length === 0) terminal.say("Nothing is restricted.");
   for (const { home, since_ms } of homes)
     terminal.print(
-      `${home === null ? "This home" : `Home ${home}`} is restricted since ${momentText(since_ms)}.`,
+      `${home === null ? "This home" : `Home ${home}`} has been restricted since ${momentText(since_ms)}.`,
     );
   if (journal.length > 0) printTable(terminal, columns, journal);
 }
