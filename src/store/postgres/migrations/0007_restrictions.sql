@@ -10,3 +10,5 @@ CREATE TABLE journal (
   words TEXT NOT NULL
 );
 ALTER TABLE tokens ADD COLUMN restricted BIGINT;
+-- Every request asks which homes these are.
+CREATE INDEX pauses_restricting ON pauses (home) WHERE why = 'restricted';

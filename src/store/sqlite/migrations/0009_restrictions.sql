@@ -10,3 +10,5 @@ CREATE TABLE journal (
   words TEXT NOT NULL
 ) WITHOUT ROWID, STRICT;
 ALTER TABLE tokens ADD COLUMN restricted INTEGER;
+-- Every request asks which homes these are.
+CREATE INDEX pauses_restricting ON pauses (home) WHERE why = 'restricted';
