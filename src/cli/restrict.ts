@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
-import { isRestricted } from "../store/pause.ts";
+import { restricts } from "../store/pause.ts";
 import type { JournalEntry } from "../store/restriction.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { addPauseOptions, type PauseOptions, withPausable } from "./pause.ts";
@@ -85,7 +85,7 @@ async function restrict(options: RestrictOptions, context: CommandContext): Prom
 async function list(options: RestrictOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const { homes, journal } = await withStore(options, context, async (store) => {
-    const restricted = (await store.pauses()).filter((pause) => isRestricted([pause]));
+    const restricted = (await store.pauses()).filter(restricts);
     return {
       homes: restricted.map(({ home, from_ms }) => ({ home: numberOf(home), since_ms: from_ms })),
       journal: await store.journal(journal_max),

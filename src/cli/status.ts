@@ -50,7 +50,7 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   const { store, upload, pauses } = await withUploadStore(directory, context, async (open) => ({
     store: running?.store ?? (await open.overview()),
     upload: await open.uploadState(),
-    pauses: pausesNotOver(await open.pauses(), 0, now_ms),
+    pauses: pausesNotOver(await open.pauses(), now_ms),
   }));
   const tls = running === undefined ? ownCertificateIn(directory) : running.tls;
   const disk_read_only = onReadOnlyDisk(directory);

@@ -1,5 +1,5 @@
 import type { ErasedSpan } from "../store/erasure.ts";
-import { isRestricted, type Pause } from "../store/pause.ts";
+import { type Pause, restricts } from "../store/pause.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 
 /** A part of packages that were given away that nobody may use any more, in the numbers that these packages have. */
@@ -36,14 +36,12 @@ export function removalsIn(
       to: timeOf(before_ms),
     }),
   );
-  const restricted = given.paused
-    .filter((pause) => isRestricted([pause]))
-    .map(
-      ({ at_ms, home }): Removal => ({
-        ...{ why: "restricted", asked: timeOf(at_ms), homeid: homeOf(home) },
-        ...{ itemid: null, subjectid: null, from: null, to: null },
-      }),
-    );
+  const restricted = given.paused.filter(restricts).map(
+    ({ at_ms, home }): Removal => ({
+      ...{ why: "restricted", asked: timeOf(at_ms), homeid: homeOf(home) },
+      ...{ itemid: null, subjectid: null, from: null, to: null },
+    }),
+  );
   return [...erased, ...restricted];
 }
 

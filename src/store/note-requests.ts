@@ -1,6 +1,7 @@
 import { OperatorError } from "../base/errors.ts";
 import { Note } from "../domain/records/programme-records.ts";
 import { notes_max } from "./note.ts";
+import { isUnderWay } from "./pause.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -16,12 +17,8 @@ export async function addNote(
   if (stop !== null && stop < start)
     throw new OperatorError("the note ends before it begins", "give an end that is not before its start");
   // A gateway has its home as 0.
-  const stopped = (await store.pauses()).some(
-    ({ home, why, kind, from_ms, before_ms }) =>
-      (home === 0 || home === homeid) &&
-      why !== undefined &&
-      kind === undefined &&
-      isBetween(start * 1000, from_ms, before_ms),
+  const stopped = (await store.pauses([0, homeid])).some(
+    (pause) => pause.why !== undefined && pause.kind === undefined && isUnderWay(pause, start * 1000),
   );
   if (stopped)
     throw new OperatorError(
@@ -47,8 +44,4 @@ function fieldsInOrder(note: Note): Note {
   return Object.fromEntries(
     Object.keys(Note.properties).map((name) => [name, note[name as keyof Note]]),
   ) as Note;
-}
-
-function isBetween(at_ms: number, from_ms: number, before_ms: number): boolean {
-  return at_ms >= from_ms && at_ms < before_ms;
 }

@@ -26,11 +26,9 @@ export async function beginPause(
   const { home, for_ms, kind } = options;
   const { unix_ms } = clock.now();
   if (for_ms !== undefined) requireKnown(clock);
-  const all = await store.pauses();
+  const all = await store.pauses([home]);
   // While nobody knows the time, one that has an end may be over.
-  const notOver = isTimeKnown(clock)
-    ? pausesNotOver(all, home, unix_ms)
-    : all.filter((one) => one.home === home && isOpen(one));
+  const notOver = isTimeKnown(clock) ? pausesNotOver(all, unix_ms) : all.filter(isOpen);
   const under_way = notOver.find((one) => one.why === undefined && one.kind === kind);
   const end_ms = for_ms === undefined ? pauseOpen_ms : unix_ms + for_ms;
   // Always one of its own: the other end may have ended the earlier one, and this end not know it yet.
@@ -62,7 +60,7 @@ export async function endPauses(
 ): Promise<{ readonly ended: readonly Pause[]; readonly stopped?: Pause }> {
   requireKnown(clock);
   const { unix_ms } = clock.now();
-  const all = pausesNotOver(await store.pauses(), home, unix_ms).filter(({ from_ms }) => from_ms <= unix_ms);
+  const all = pausesNotOver(await store.pauses([home]), unix_ms).filter(({ from_ms }) => from_ms <= unix_ms);
   // What central has stopped, central alone lets go on; and nobody what is restricted, before that is lifted.
   const mayEnd = ({ why, own }: Pause) =>
     why === undefined || (again && why !== "restricted" && (own === 1 || home !== 0));

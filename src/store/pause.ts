@@ -67,20 +67,24 @@ export function takenOver(pauses: readonly PausedSpan[]): PauseRequest[] {
   return pauses.map((pause) => ({ ...pause, home: 0, own: 0 }));
 }
 
-/** The pauses of a home that are not over, the one that ends last first. */
-export function pausesNotOver(pauses: readonly Pause[], home: number, now_ms: number): Pause[] {
+/** The pauses that are not over, the one that ends last first. */
+export function pausesNotOver(pauses: readonly Pause[], now_ms: number): Pause[] {
   return pauses
-    .filter((one) => one.home === home && now_ms < one.before_ms)
+    .filter(({ before_ms }) => now_ms < before_ms)
     .sort((one, other) => other.before_ms - one.before_ms);
 }
 
-export function isUnderWay({ from_ms, before_ms }: PausedSpan, now_ms: number): boolean {
+/** Whether a moment lies in a pause, or in any time that ends before `before_ms`. */
+export function isUnderWay(
+  { from_ms, before_ms }: Pick<PausedSpan, "from_ms" | "before_ms">,
+  now_ms: number,
+): boolean {
   return from_ms <= now_ms && now_ms < before_ms;
 }
 
-/** Whether these pauses of a home restrict it now. */
-export function isRestricted(pauses: readonly PausedSpan[]): boolean {
-  return pauses.some(({ why, before_ms }) => why === "restricted" && before_ms === pauseOpen_ms);
+/** Whether a pause restricts its home now. */
+export function restricts({ why, before_ms }: PausedSpan): boolean {
+  return why === "restricted" && before_ms === pauseOpen_ms;
 }
 
 /** Whether a pause has begun and nobody has ended it: what comes now is of it, whatever time it is. */
@@ -99,8 +103,8 @@ export const pausePlace = -1;
 
 /** Times in which a home has asked that nothing is recorded: see docs/consent.md. */
 export interface Pauses {
-  /** All of them, the oldest first. */
-  pauses(): Promise<readonly Pause[]>;
+  /** All of them, or those of these homes, the oldest first. */
+  pauses(of?: readonly number[]): Promise<readonly Pause[]>;
 
   /**
    * Begins pauses, ends those that are known where the end comes earlier, and takes over those of other stores. What was recorded in them already is removed, and its

@@ -7,7 +7,7 @@ import type { Homes } from "./inventory/homes.ts";
 import { itemOverviews, itemState } from "./inventory/item-overviews.ts";
 import { itemMarks, ownerMarks } from "./inventory/marks.ts";
 import { givenNames } from "./inventory/naming.ts";
-import { allPauses } from "./inventory/pausing.ts";
+import { pausesIn } from "./inventory/pausing.ts";
 import type { RecordStore } from "./inventory/record-store.ts";
 import {
   itemidsOf,
@@ -82,7 +82,7 @@ export function storeOn(parts: StoreParts): Store {
     erasurePlan: snapshot((target, now_ms) => erasurePlan(homes, target, now_ms)),
     erase: (request) => writer.write("erase", request),
     takeErasures: (spans) => writer.write("takeErasures", spans),
-    pauses: read(allPauses),
+    pauses: read(pausesIn),
     takePauses: (pauses) => writer.write("takePauses", pauses),
     withdraw: (withdrawal) => writer.write("withdraw", withdrawal),
     followEnrollments: (now_ms) => writer.write("followEnrollments", now_ms),

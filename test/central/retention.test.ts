@@ -7,7 +7,7 @@ import { fleetOf } from "../../src/central/fleet/fleet.ts";
 import { plannedRetention, RetentionKeeper } from "../../src/central/retention.ts";
 import { type RetentionSettings, readRetentionSettings } from "../../src/config/retention-settings.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
-import { isRestricted } from "../../src/store/pause.ts";
+import { restricts } from "../../src/store/pause.ts";
 import { keptLog, temporaryDirectory } from "../../testbed/sample.ts";
 import { SettableClock } from "../../testbed/settable-clock.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
@@ -59,7 +59,7 @@ const needsOf = async (store: CentralStore, now_ms: number) =>
     needs.flatMap(({ type, message }) => (type === "retention_due" ? [{ homeid, message }] : [])),
   );
 const restrictedIn = async (store: CentralStore) =>
-  (await store.pauses()).filter((pause) => isRestricted([pause])).map(({ home }) => home);
+  (await store.pauses()).filter(restricts).map(({ home }) => home);
 
 test("a home is restricted ten years after its last enrollment, and told a month before", async () => {
   await using made = await temporaryCentral();

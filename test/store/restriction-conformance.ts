@@ -4,7 +4,7 @@ import { definitionOf, recordTypes } from "../../src/domain/records/record-table
 import type { Use } from "../../src/domain/uses.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/inventory/record-store.ts";
-import { isRestricted, pauseOpen_ms } from "../../src/store/pause.ts";
+import { pauseOpen_ms, restricts } from "../../src/store/pause.ts";
 import { endPauses } from "../../src/store/pause-requests.ts";
 import type { AskedUses } from "../../src/store/restriction.ts";
 import { seenBy, shownStore, type VisibleStore } from "../../src/store/visible-store.ts";
@@ -62,7 +62,7 @@ export function restrictionsAgree(name: string, make: MakeStore): void {
 
       // Asked for again it is one.
       await store.restrict(restriction);
-      expect((await store.pauses()).filter((pause) => isRestricted([pause]))).toHaveLength(1);
+      expect((await store.pauses()).filter(restricts)).toHaveLength(1);
       expect(await store.liftRestriction({ ...restriction, at_ms: start_ms + 60_000 })).toEqual([12]);
       expect(await answersOf(await shownStore(store))).toBe(before);
       const acts = (await store.journal(10)).map(({ act, who, home, words }) => [act, who, home, words]);

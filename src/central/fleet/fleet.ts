@@ -6,7 +6,7 @@ import { itemStatus } from "../../domain/records/item.ts";
 import type { StoredRecord } from "../../domain/records/record-table.ts";
 import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/central/central-store.ts";
 import type { Erasure } from "../../store/erasure.ts";
-import { isRestricted, type Pause } from "../../store/pause.ts";
+import { type Pause, restricts } from "../../store/pause.ts";
 import type { RetentionNotice } from "../../store/retention.ts";
 import type { ItemState, Token } from "../../store/store.ts";
 import type { GatewayReport } from "../../transfer/protocol.ts";
@@ -41,10 +41,7 @@ export async function fleetOf(
   ]);
   const ends = endsOf(pauses, now_ms);
   const kept = retentionsOf(notices);
-  const restricted = Map.groupBy(
-    pauses.filter((pause) => isRestricted([pause])),
-    ({ home }) => home,
-  );
+  const restricted = new Set(pauses.filter(restricts).map(({ home }) => home));
   const erased = of === undefined ? await erasedOf(store, gateways) : nothingErased;
   const byHome = Map.groupBy(health.doubtful, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);

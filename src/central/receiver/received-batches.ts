@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { type Batch, batch_bytes_max, isOfDay } from "../../store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../store/central/central-store.ts";
 import { batch_numbers_max, QuotaExceeded } from "../../store/exchange.ts";
-import { isRestricted } from "../../store/pause.ts";
+import { restricts } from "../../store/pause.ts";
 import { BatchFault, decodeBatch, decodeReadings, encodeBatch } from "../../transfer/batch-codec.ts";
 import {
   type BatchAnswer,
@@ -107,7 +107,7 @@ export async function requireShown(store: Pick<CentralStore, "pauses">, home: nu
 }
 
 export async function isRestrictedIn(store: Pick<CentralStore, "pauses">, home: number): Promise<boolean> {
-  return isRestricted((await store.pauses()).filter((pause) => pause.home === home));
+  return (await store.pauses([home])).some(restricts);
 }
 
 /** Refuses an epoch that another home has sent; one that nobody has sent yet passes. Nothing is told of what the other home has. */

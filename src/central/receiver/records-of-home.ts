@@ -11,7 +11,7 @@ import {
 import { numbersIn } from "../../domain/records/visible-records.ts";
 import type { CentralStore } from "../../store/central/central-store.ts";
 import { type ErasedSpan, spanOf } from "../../store/erasure.ts";
-import { isRestricted, type PausedSpan, pausedSpanOf } from "../../store/pause.ts";
+import { type PausedSpan, pausedSpanOf, restricts } from "../../store/pause.ts";
 
 /** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
 interface RecordsOfHome {
@@ -46,8 +46,8 @@ type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasure
  * and type.
  */
 export async function homeRecordsOf(store: RecordsStore, home: number): Promise<RecordsOfHome> {
-  const pauses = (await store.pauses()).filter((pause) => pause.home === home);
-  const chosen = isRestricted(pauses) ? await bareHome(store, home) : await new Choice(store, home).all();
+  const pauses = await store.pauses([home]);
+  const chosen = pauses.some(restricts) ? await bareHome(store, home) : await new Choice(store, home).all();
   const document: Partial<Record<RecordType, readonly StoredRecord[]>> & {
     erasures?: readonly ErasedSpan[];
     pauses?: readonly PausedSpan[];

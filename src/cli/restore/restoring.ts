@@ -6,7 +6,7 @@ import { forgetKeptRecords } from "../../gateway/uploader/home-at-central.ts";
 import { arrays, rowsOf, type Work } from "../../store/database.ts";
 import type { ErasedSpan, Erasure } from "../../store/erasure.ts";
 import { allErasures } from "../../store/inventory/erasing.ts";
-import { allPauses } from "../../store/inventory/pausing.ts";
+import { pausesIn } from "../../store/inventory/pausing.ts";
 import type { Pause, PauseRequest } from "../../store/pause.ts";
 import { databasePath, restoringPath } from "../../store/sqlite/connection.ts";
 import {
@@ -145,7 +145,7 @@ export interface Unkept {
 function* allUnkept(): Work<{ erasures: Erasure[]; pauses: Pause[] }> {
   const erasures = yield* allErasures();
   const known = yield* rowsOf(arrays<[number]>("SELECT 1 FROM sqlite_schema WHERE name = 'pauses'"));
-  return { erasures, pauses: known.length === 0 ? [] : yield* allPauses() };
+  return { erasures, pauses: known.length === 0 ? [] : yield* pausesIn() };
 }
 
 /** Erases the same in a store that is brought back, and in the records that are kept beside it, before anybody serves it. */

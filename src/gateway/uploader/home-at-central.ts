@@ -6,7 +6,6 @@ import { readPlainFile, writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { decodingBounds } from "../../base/json-decoder.ts";
 import { shortLine } from "../../base/text.ts";
-import { isIn } from "../../base/time.ts";
 import type { Item } from "../../domain/records/item.ts";
 import type { Note } from "../../domain/records/programme-records.ts";
 import {
@@ -28,7 +27,7 @@ import {
 import type { UploadStore } from "../../store/gateway/upload-store.ts";
 import type { Imported, ImportedRecord } from "../../store/inventory/record-store.ts";
 import { changed, changesBetween, isEmpty, type NoteChanges } from "../../store/note.ts";
-import { type PausedSpan, PausedSpans, takenOver } from "../../store/pause.ts";
+import { isUnderWay, type PausedSpan, PausedSpans, takenOver } from "../../store/pause.ts";
 import type { CentralClient } from "../../transfer/central-client.ts";
 import { bodyOfFiles, filesInBody, type HomeFiles } from "../../transfer/kept-files.ts";
 import { BackupsBody } from "../../transfer/protocol.ts";
@@ -173,7 +172,7 @@ function withheld(
   const subjects = new Set(targets.flatMap((target) => ("subject" in target ? target.subject : [])));
   const whole = spans.filter(({ kind }) => kind === null);
   const isErased = (type: RecordType, { start }: StoredRecord) =>
-    type === "notes" && whole.some((span) => isIn({ ...span, to_ms: span.before_ms }, Number(start) * 1000));
+    type === "notes" && whole.some((span) => isUnderWay(span, Number(start) * 1000));
   const kept = recordTypes.map(
     (type) =>
       [type, document[type]?.filter((record) => !isOf(record, subjects) && !isErased(type, record))] as const,

@@ -2,7 +2,7 @@ import type { Note } from "../../domain/records/programme-records.ts";
 import { identityOf } from "../../domain/records/record-table.ts";
 import { arrays, change, hold, put, rowsOf, type Work } from "../database.ts";
 import { isEmpty, type NoteChanges, notes_max } from "../note.ts";
-import { pausePlace } from "../pause.ts";
+import { isUnderWay, pausePlace } from "../pause.ts";
 import { holdHomes } from "./erasing.ts";
 import type { Homes } from "./homes.ts";
 import { lookupText } from "./item-names.ts";
@@ -57,10 +57,7 @@ export function* takeToldNotes(homes: Homes, home: number, told: NoteChanges): W
   const unlike = new Map(told.kept.map((note) => [note.noteid, note]));
   const kept = [...unlike.values()]
     .filter(({ noteid, start }) => {
-      const isErased = unkept.some(
-        ({ from_ms, before_ms }) => from_ms <= start * 1000 && start * 1000 < before_ms,
-      );
-      if (isErased || !isTheirs(noteid)) return false;
+      if (unkept.some((span) => isUnderWay(span, start * 1000)) || !isTheirs(noteid)) return false;
       if (!known.has(noteid)) room -= 1;
       return known.has(noteid) || room >= 0;
     })

@@ -6,15 +6,13 @@ import { notesFrom } from "./erasure-plan.ts";
 import type { Homes } from "./homes.ts";
 import { normalAddress } from "./item-names.ts";
 
-/** All pauses, the oldest first. */
-export function* allPauses(): Work<Pause[]> {
-  return (yield* rowsOf(objects<Pause>(`${pausesText} ORDER BY from_ms, id, home`))).map(withoutNulls);
-}
-
-/** Pauses of some homes, in order of home and time. */
-export function* pausesIn(homes: readonly number[]): Work<Pause[]> {
-  const text = `${pausesText} WHERE home = ANY ($1::bigint[]) ORDER BY home, from_ms, id`;
-  return (yield* rowsOf(objects<Pause>(text, homes))).map(withoutNulls);
+/** Pauses of some homes, or of all, the oldest first. */
+export function* pausesIn(homes?: readonly number[]): Work<Pause[]> {
+  // All columns: those of an older store that is asked for what a restore has to keep are fewer.
+  const where = homes === undefined ? "" : "WHERE home = ANY ($1::bigint[])";
+  const text = `SELECT * FROM pauses ${where} ORDER BY from_ms, id, home`;
+  const rows = homes === undefined ? objects<Pause>(text) : objects<Pause>(text, homes);
+  return (yield* rowsOf(rows)).map(withoutNulls);
 }
 
 /**
@@ -99,6 +97,3 @@ export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">
   }
   return refused.values().reduce((sum, count) => sum + count, 0);
 }
-
-/** All columns: those of an older store that is asked for what a restore has to keep are fewer. */
-const pausesText = "SELECT * FROM pauses";

@@ -1,6 +1,6 @@
 import { nowhere, numbersIn, type Visible } from "../../domain/records/visible-records.ts";
 import { arrays, change, objects, rowsOf, rowsOfAll, type Work, withoutNulls } from "../database.ts";
-import { type PauseRequest, pauseOpen_ms } from "../pause.ts";
+import { type PauseRequest, pauseOpen_ms, restricts } from "../pause.ts";
 import { type AskedUses, type JournalEntry, newJournalId, type RestrictionRequest } from "../restriction.ts";
 import { withdraw } from "./consent.ts";
 import type { Homes } from "./homes.ts";
@@ -39,12 +39,10 @@ export function* liftRestriction(
   const { at_ms } = request;
   // The withdrawal begins before the restriction ends: nothing is recorded between.
   for (const home of lifted) yield* withdraw(homes, { home, from_ms: at_ms, at_ms });
-  const rows = (yield* pausesIn(lifted)).filter(
-    ({ why, before_ms }) => why === "restricted" && before_ms === pauseOpen_ms,
-  );
+  const open = (yield* pausesIn(lifted)).filter(restricts);
   yield* takePauses(
     homes,
-    rows.map((pause) => ({ ...pause, before_ms: at_ms, own: 1 })),
+    open.map((pause) => ({ ...pause, before_ms: at_ms, own: 1 })),
   );
   yield* noteRequest("lift", request, lifted);
   return lifted;

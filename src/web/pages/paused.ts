@@ -18,7 +18,7 @@ export async function pausedAt(
 ): Promise<PausedNow | null> {
   const of = site.role === "gateway" ? 0 : home;
   if (of === undefined) return null;
-  const notOver = pausesNotOver(await site.store.pauses(), of, now_ms);
+  const notOver = pausesNotOver(await site.store.pauses([of]), now_ms);
   const all = notOver.filter(({ kind, from_ms }) => kind === undefined && from_ms <= now_ms);
   const pause = all.find(({ why }) => why === "restricted") ?? all[0];
   if (pause === undefined) return null;
