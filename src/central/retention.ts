@@ -55,7 +55,7 @@ export class RetentionKeeper {
   };
   #cancel = () => {};
   #looking: Promise<void> | undefined;
-  /** When this process last counted a day of each home or participant, monotonic. */
+  /** When this process last counted a day of each notice, monotonic. */
   #counted_ms: ReadonlyMap<string, number> = new Map();
 
   constructor(options: {
@@ -76,8 +76,7 @@ export class RetentionKeeper {
       );
       return this.#looking;
     };
-    look();
-    this.#cancel = repeat(clock, hour_ms, look);
+    this.#cancel = repeat(clock, hour_ms, look, 0);
   }
 
   async stop(): Promise<void> {
@@ -99,13 +98,14 @@ export class RetentionKeeper {
     const { store, settings, clock } = this.#options;
     const { unix_ms, monotonic_ms } = clock.now();
     const before = await store.retentionNotices();
+    const noticeOf = noticesByPlan(before);
     const counted_ms = new Map<string, number>();
     const notices = planned
       .filter(({ due_ms }) => unix_ms >= due_ms - settings.notice_days * day_ms)
       .map((one): RetentionNotice => {
-        const name = `${one.home} ${one.subject}`;
+        const name = nameOf(one);
         const last_ms = this.#counted_ms.get(name);
-        const known = before.find((other) => isSame(one, other));
+        const known = noticeOf(one);
         // A clock that was ahead, and was corrected, does not stop the count.
         const counts =
           known === undefined ||
@@ -136,8 +136,16 @@ export class RetentionKeeper {
   }
 }
 
-function isSame(one: PlannedRetention, other: PlannedRetention): boolean {
-  return (["home", "subject", "due_ms", "act"] as const).every((field) => one[field] === other[field]);
+/** Finds the notice of what is planned: a row is of one date and one act. */
+export function noticesByPlan(
+  notices: readonly RetentionNotice[],
+): (one: PlannedRetention) => RetentionNotice | undefined {
+  const known = new Map(notices.map((notice) => [nameOf(notice), notice]));
+  return (one) => known.get(nameOf(one));
+}
+
+function nameOf({ home, subject, due_ms, act }: PlannedRetention): string {
+  return `${home} ${subject} ${due_ms} ${act}`;
 }
 
 function inKeyOrder(one: PlannedRetention, other: PlannedRetention): number {

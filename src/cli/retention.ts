@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { plannedRetention } from "../central/retention.ts";
+import { noticesByPlan, plannedRetention } from "../central/retention.ts";
 import { defaultRetentionFile, readRetentionSettings } from "../config/retention-settings.ts";
 import type { PlannedRetention } from "../store/retention.ts";
 import { addHelp, type CommandContext } from "./command.ts";
@@ -34,14 +34,10 @@ async function retention(options: RetentionOptions, context: CommandContext): Pr
   const { terminal } = context;
   const settings = readRetentionSettings(options.retention);
   const rows = await withCentralStore(options, context, async (store) => {
-    const notices = await store.retentionNotices();
+    const noticeOf = noticesByPlan(await store.retentionNotices());
     return (await plannedRetention(store, settings)).map((one) => ({
       ...one,
-      told_days:
-        notices.find(
-          ({ home, subject, due_ms }) =>
-            home === one.home && subject === one.subject && due_ms === one.due_ms,
-        )?.days ?? 0,
+      told_days: noticeOf(one)?.days ?? 0,
     }));
   });
   if (options.json)
