@@ -1,11 +1,11 @@
 import { Argument, type Command, Option } from "commander";
 import { OperatorError } from "../base/errors.ts";
 import { plainLine } from "../base/text.ts";
-import { isTimezone } from "../base/timezone.ts";
 import { loadParts } from "../config/gateway-config.ts";
 import { type NoteKind, note_words_max, noteKinds } from "../domain/note-kinds.ts";
 import type { Note } from "../domain/records/programme-records.ts";
 import { notesOfCentral } from "../gateway/uploader/home-at-central.ts";
+import { zoneOf } from "../store/derived/home-readings.ts";
 import { addNote } from "../store/note-requests.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
@@ -161,8 +161,6 @@ function withNotes<Result>(
     const home = options.home ?? configured?.id;
     if (home === undefined)
       throw new OperatorError("nobody has said which home is meant", "give --home NUMBER, or set [home] id");
-    const { timezone } = (await store.record("homes", home)) ?? {};
-    const zone = isTimezone(timezone ?? "") ? (timezone ?? "") : (configured?.timezone ?? "UTC");
-    return use({ store, home, zone, directory });
+    return use({ store, home, zone: await zoneOf(store, home, configured), directory });
   });
 }
