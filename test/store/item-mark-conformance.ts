@@ -17,18 +17,8 @@ export function marksOfItems(make: MakeCentral): void {
     await using made = await make();
     const { store } = made;
     await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 1 }));
-    const one = new SimulatedGateway(1, "one");
     const told = watched(store);
-    const send = async (of: number, count: number, after: number) => {
-      const from = one.last_seq + 1;
-      one.add(...events(of, count, after));
-      await store.receive(one.batch(from, one.last_seq), one.sender);
-    };
-    let note = 0;
-    const report = (health: Partial<DeviceHealth>) => {
-      const notes = { after_note: note, to_note: ++note };
-      return store.noteReport(one.report({ devices: [sensor(1)], ...notes, ...health }), one.sender);
-    };
+    const { send, report } = sending(store, new SimulatedGateway(1, "one"));
     await send(1, 1, 0);
     await send(2, 1, 0);
     await told();
@@ -97,12 +87,10 @@ export function marksOfItems(make: MakeCentral): void {
   test("of an item change when its home is erased, and not those of another home", async () => {
     await using made = await make();
     const { store } = made;
-    await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 2 }));
-    for (const home of [1, 2]) {
-      const gateway = new SimulatedGateway(home, `home ${home}`).add(...events(home, 3));
-      await store.receive(gateway.all(), gateway.sender);
-      const states = [{ device: 0, listener: "zigbee", ...heard(0, 5) }];
-      await store.noteReport(gateway.report({ devices: [sensor(home)], to_note: 1, states }), gateway.sender);
+    const states = [{ device: 0, listener: "zigbee", ...heard(0, 5) }];
+    for (const gateway of await twoHomes(store)) {
+      const devices = [sensor(gateway.sender.home)];
+      await store.noteReport(gateway.report({ devices, to_note: 1, states }), gateway.sender);
     }
     const told = watched(store);
     await told();
@@ -118,11 +106,7 @@ export function marksOfItems(make: MakeCentral): void {
   test("of coverage and of measures change with a pause of the home", async () => {
     await using made = await make();
     const { store } = made;
-    await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 2 }));
-    for (const home of [1, 2]) {
-      const gateway = new SimulatedGateway(home, `home ${home}`).add(...events(home, 3));
-      await store.receive(gateway.all(), gateway.sender);
-    }
+    await twoHomes(store);
     await homesOf(store, 1, 2);
     const [told, measured] = [watched(store), compared(() => measuredOf(store, Infinity))];
     await told();
@@ -138,35 +122,26 @@ export function marksOfItems(make: MakeCentral): void {
     const { store } = made;
     await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 2 }));
     await homesOf(store, 1, 2);
-    const [one, two] = [new SimulatedGateway(1, "one"), new SimulatedGateway(2, "two")];
-    const send = async (gateway: SimulatedGateway, of: number, after: number) => {
-      const from = gateway.last_seq + 1;
-      gateway.add(...events(of, 1, after));
-      await store.receive(gateway.batch(from, gateway.last_seq), gateway.sender);
-    };
+    const { send, report } = sending(store, new SimulatedGateway(1, "one"));
+    const two = sending(store, new SimulatedGateway(2, "two"));
     const month_s = (30 * day_ms) / 1_000;
     const [whole, older] = [Infinity, start_ms + 30 * day_ms].map((at_ms) =>
       compared(() => measuredOf(store, at_ms)),
     ) as [() => Promise<string[]>, () => Promise<string[]>];
     const both = async () => [await older(), await whole()];
-    await send(one, 1, 0);
-    await send(two, 2, 0);
+    await send(1, 1, 0);
+    await two.send(2, 1, 0);
     await both();
     expect(await both()).toEqual([[], []]);
-    await send(one, 1, 60);
+    await send(1, 1, 60);
     expect(await both()).toEqual([["1"], ["1"]]);
     // From here on the sensor of the first home is beyond the month.
-    await send(one, 1, month_s + 60);
+    await send(1, 1, month_s + 60);
     await both();
-    await send(one, 1, month_s + 120);
+    await send(1, 1, month_s + 120);
     expect(await both()).toEqual([[], ["1"]]);
-    await send(one, 1, 90);
+    await send(1, 1, 90);
     expect(await both()).toEqual([["1"], ["1"]]);
-    let note = 0;
-    const report = (health: Partial<DeviceHealth>) => {
-      const notes = { after_note: note, to_note: ++note };
-      return store.noteReport(one.report({ devices: [sensor(1)], ...notes, ...health }), one.sender);
-    };
     await report({ states: [{ device: 0, listener: "zigbee", ...heard(0, 31 * 24) }] });
     expect(await both()).toEqual([["1"], ["1"]]);
     await report({ states: [{ device: 0, listener: "zigbee", ...heard(0, 32 * 24) }] });
@@ -228,6 +203,30 @@ export function marksOfItems(make: MakeCentral): void {
 
 /** Lists that a subject or a home has. */
 const lists = recordTypes.filter((type) => definitionOf(type).owner !== undefined).length;
+
+/** A gateway that sends events of a sensor, and tells of the health of the first one. */
+function sending(store: CentralStore, gateway: SimulatedGateway) {
+  let note = 0;
+  return {
+    send: async (of: number, count: number, after: number) => {
+      const from = gateway.last_seq + 1;
+      gateway.add(...events(of, count, after));
+      await store.receive(gateway.batch(from, gateway.last_seq), gateway.sender);
+    },
+    report: (health: Partial<DeviceHealth>) => {
+      const notes = { after_note: note, to_note: ++note };
+      return store.noteReport(gateway.report({ devices: [sensor(1)], ...notes, ...health }), gateway.sender);
+    },
+  };
+}
+
+/** Two homes, each with a sensor that has sent events. */
+async function twoHomes(store: CentralStore): Promise<readonly SimulatedGateway[]> {
+  await take(store, item(1, { currenthomeid: 1 }), item(2, { currenthomeid: 2 }));
+  const gateways = [1, 2].map((home) => new SimulatedGateway(home, `home ${home}`).add(...events(home, 3)));
+  for (const gateway of gateways) await store.receive(gateway.all(), gateway.sender);
+  return gateways;
+}
 
 function homesOf(store: CentralStore, ...homes: number[]): Promise<unknown> {
   return store.importRecords([homes.map((homeid) => recordOf("homes", homeid, { homeid }))]);
