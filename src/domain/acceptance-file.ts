@@ -7,6 +7,9 @@ import { acceptances_max, KeptAcceptance } from "./acceptance.ts";
 /** The name of the file of acceptances, in a data directory and at central. */
 export const acceptancesFile = "acceptances.json";
 
+/** Central keeps no larger file. */
+export const acceptances_bytes_max = 2 * 1024 * 1024;
+
 const AcceptancesFile = Type.Object({
   acceptances: Type.Array(Type.Unknown(), { maxItems: acceptances_max }),
 });
@@ -29,11 +32,18 @@ export function acceptancesBytes(acceptances: readonly KeptAcceptance[]): Uint8A
   );
 }
 
+/** The same; undefined where not each of them could be read from it again. */
+export function readableBytes(acceptances: readonly KeptAcceptance[]): Uint8Array<ArrayBuffer> | undefined {
+  const content = acceptancesBytes(acceptances);
+  const isRead =
+    content.length <= acceptances_bytes_max && acceptancesInFile(content).length === acceptances.length;
+  return isRead ? content : undefined;
+}
+
 /** The file that stays when another one comes: a record and a first night that are kept never change, and none goes. */
-export function mergedAcceptances(
-  kept: Uint8Array | undefined,
-  arrived: Uint8Array,
-): Uint8Array<ArrayBuffer> {
+export function mergedAcceptances(kept: Uint8Array | undefined, arrived: Uint8Array): Uint8Array {
+  // What every night brings again needs no look at each signature.
+  if (kept !== undefined && Buffer.compare(kept, arrived) === 0) return kept;
   const name = ({ key, signed }: KeptAcceptance) => `${key} ${signed.number}`;
   const all = new Map(acceptancesInFile(kept).map((one) => [name(one), one]));
   for (const one of acceptancesInFile(arrived).toReversed()) {
@@ -42,9 +52,8 @@ export function mergedAcceptances(
     else if (known?.signature === one.signature && known.nights.length === 0)
       all.set(name(one), { ...known, nights: one.nights });
   }
-  return acceptancesBytes(
-    [...all.values()].toSorted((one, other) => other.signed.finished - one.signed.finished),
-  );
+  const merged = [...all.values()].toSorted((one, other) => other.signed.finished - one.signed.finished);
+  return readableBytes(merged) ?? kept ?? acceptancesBytes([]);
 }
 
 function isWhole(found: unknown): found is KeptAcceptance {

@@ -3,18 +3,22 @@ import { type Clock, clockQuality } from "../../base/clock.ts";
 import { readPlainFile, writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { signedJson } from "../../base/signed-json.ts";
-import { plainLine } from "../../base/text.ts";
-import {
-  type Acceptance,
-  type AcceptanceFault,
-  type AcceptanceFindings,
-  type AcceptanceUpload,
-  acceptances_max,
-  type KeptAcceptance,
-  type VisitFindings,
+import { plainLine, shortLine } from "../../base/text.ts";
+import type {
+  Acceptance,
+  AcceptanceFault,
+  AcceptanceFindings,
+  AcceptanceUpload,
+  KeptAcceptance,
+  VisitFindings,
 } from "../../domain/acceptance.ts";
 import { acceptanceFaults } from "../../domain/acceptance-faults.ts";
-import { acceptancesBytes, acceptancesFile, acceptancesInFile } from "../../domain/acceptance-file.ts";
+import {
+  acceptances_bytes_max,
+  acceptancesFile,
+  acceptancesInFile,
+  readableBytes,
+} from "../../domain/acceptance-file.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import { isPaused } from "../../store/pause-requests.ts";
 import type { Store } from "../../store/store.ts";
@@ -119,13 +123,14 @@ export class Acceptances {
       throw new OperatorError("the name of the tester is missing", "write who tried the home");
     const upload = await this.#uploaded();
     const findings = { ...(await this.#look()).findings, upload };
-    const faults = [...(await troubles()), ...acceptanceFaults(findings)].slice(0, faults_max);
+    const faults = [...(await troubles()), ...acceptanceFaults(findings)]
+      .slice(0, faults_max)
+      // One in many words, of many devices, would make the record one that nobody reads again.
+      .map(({ what, remedy }) => ({
+        what: shortLine(what, words_max),
+        remedy: shortLine(remedy, words_max),
+      }));
     const [made] = changeAcceptances(this.#parts, (kept): [KeptAcceptance, ...KeptAcceptance[]] => {
-      if (kept.length >= acceptances_max)
-        throw new OperatorError(
-          `this box has ${kept.length} records, and keeps no more`,
-          "go on with another box, or with a data directory of its own",
-        );
       const record: Acceptance = {
         format: "lintel acceptance 1",
         number: 1 + Math.max(0, ...kept.map(({ signed }) => signed.number)),
@@ -181,24 +186,30 @@ export class Acceptances {
 
 /** The records of a data directory, newest first. */
 export function acceptancesIn(directory: string): readonly KeptAcceptance[] {
-  const text = readPlainFile(join(directory, acceptancesFile), file_bytes_max);
+  const text = readPlainFile(join(directory, acceptancesFile), acceptances_bytes_max);
   return acceptancesInFile(text === undefined ? undefined : new TextEncoder().encode(text));
 }
 
-/** Puts other records in the place of those that are kept, and answers them: one change at a time, each from what the one before has left. @throws OperatorError as `hold` does */
+/** Puts other records in the place of those that are kept, and answers them: one change at a time, each from what the one before has left. @throws OperatorError where they are too many or too large, or as `hold` does */
 export function changeAcceptances<Changed extends readonly KeptAcceptance[]>(
   { directory, hold }: RecordsPlace,
   change: (kept: readonly KeptAcceptance[]) => Changed,
 ): Changed {
   using _held = hold();
   const changed = change(acceptancesIn(directory));
-  writeDurably(join(directory, acceptancesFile), acceptancesBytes(changed));
+  const content = readableBytes(changed);
+  if (content === undefined)
+    throw new OperatorError(
+      `the record does not fit beside the ${changed.length - 1} that this box has`,
+      "go on with another box, or with a data directory of its own",
+    );
+  writeDurably(join(directory, acceptancesFile), content);
   return changed;
 }
 
 const tester_length_max = 100;
 const faults_max = 1_000;
+/** Characters of a fault and of a remedy, before the one that says that there were more. */
+const words_max = 499;
 /** A technician waits for it. */
 const upload_ms_max = 60_000;
-/** Central keeps no larger file. */
-const file_bytes_max = 2 * 1024 * 1024;

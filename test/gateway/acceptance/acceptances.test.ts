@@ -2,14 +2,16 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clockQuality } from "../../../src/base/clock.ts";
-import { isAsSigned } from "../../../src/base/signed-json.ts";
+import { isAsSigned, signedJson } from "../../../src/base/signed-json.ts";
+import type { KeptAcceptance } from "../../../src/domain/acceptance.ts";
 import {
   acceptancesBytes,
   acceptancesFile,
   acceptancesInFile,
   mergedAcceptances,
 } from "../../../src/domain/acceptance-file.ts";
-import { acceptancesIn } from "../../../src/gateway/acceptance/acceptances.ts";
+import { acceptancesIn, changeAcceptances } from "../../../src/gateway/acceptance/acceptances.ts";
+import { boxKey } from "../../../src/gateway/box-key.ts";
 import { type HomeName, halls, home, VisitedHome } from "./visit-home.ts";
 
 test("a home in which everything did its task is accepted, and its record says when each did", async () => {
@@ -200,4 +202,39 @@ test("a finish waits for another one to end, and says so where it does not", asy
   });
   other.release();
   expect((await visited.acceptances.complete("Ann")).signed.number).toBe(1);
+});
+
+test("faults in many words are cut short, so that their record can be read again", async () => {
+  await using visited = await VisitedHome.make();
+  visited.troubles = [{ what: "w".repeat(600), remedy: "r".repeat(600) }];
+  const [what = ""] = await visited.faults();
+  expect(what).toBe(`${"w".repeat(499)}…`);
+  expect(acceptancesIn(visited.directory)[0]?.signed.faults[0]).toEqual({
+    what,
+    remedy: `${"r".repeat(499)}…`,
+  });
+});
+
+test("a record that the file cannot hold with those before it is refused, and those before it stay, here and at central", async () => {
+  await using visited = await VisitedHome.make();
+  const { signed } = await visited.acceptances.complete("Ann");
+  const key = boxKey(visited.directory);
+  const devices = Array.from(
+    { length: 500 },
+    () => signed.devices[0] as NonNullable<(typeof signed.devices)[0]>,
+  );
+  const large = (number: number): KeptAcceptance => ({
+    ...signedJson({ ...signed, number, devices }, key),
+    nights: [],
+  });
+  const full = [1, 2, 3, 4, 5, 6].map(large);
+  changeAcceptances(visited, () => full);
+  const file = join(visited.directory, acceptancesFile);
+  const before = readFileSync(file);
+  expect(() => changeAcceptances(visited, (kept) => [large(7), ...kept])).toThrow(
+    "the record does not fit beside the 6 that this box has",
+  );
+  expect(readFileSync(file)).toEqual(before);
+  const merged = mergedAcceptances(new Uint8Array(before), acceptancesBytes([large(7)]));
+  expect(acceptancesInFile(merged)).toEqual(full);
 });
