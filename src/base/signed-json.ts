@@ -22,9 +22,14 @@ export function signedSchema<Schema extends TSchema>(signed: Schema) {
 export function signedJson<Value>(value: Value, key: KeyObject): SignedJson<Value> {
   return {
     signed: value,
-    key: Uint8Array.fromBase64(publicKeyText(key), { alphabet: "base64url" }).toBase64(),
+    key: signerOf(key),
     signature: new Uint8Array(sign(null, bytesOf(value), key)).toBase64(),
   };
+}
+
+/** The `key` of what a private key of Ed25519 signs. */
+export function signerOf(key: KeyObject): string {
+  return Uint8Array.fromBase64(publicKeyText(key), { alphabet: "base64url" }).toBase64();
 }
 
 /** Whether a value is as it was when the owner of its key signed it. Whose key it is has to be known from elsewhere. */

@@ -1,8 +1,7 @@
 import { type Clock, clockQuality, repeat } from "../../base/clock.ts";
-import { publicKeyText } from "../../base/ed25519.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { signedJson } from "../../base/signed-json.ts";
+import { signedJson, signerOf } from "../../base/signed-json.ts";
 import { hour_ms, localDays } from "../../base/time.ts";
 import {
   type Acceptance,
@@ -66,12 +65,12 @@ export class FirstNights {
     const { number, finished, timezone } = newest.signed;
     // Another box made it, and this one took its place.
     const key = boxKey(directory);
-    if (ownKey(newest) !== publicKeyText(key)) return undefined;
+    if (newest.key !== signerOf(key)) return undefined;
     if (this.#before?.number !== number) this.#before = { number, late: figures().late };
     const { unix_ms, quality } = clock.now();
     const due_ms = nextMorning_ms(timezone, finished * 1_000);
     if (quality !== clockQuality.synchronised || unix_ms < due_ms) return undefined;
-    const signed = await this.#found(newest, Math.min(unix_ms, due_ms));
+    const signed = await this.#found(newest, due_ms);
     const nights = [signedJson(signed, key)];
     changeAcceptances(this.#parts, (kept) =>
       kept.map((one) => (one.signature === newest.signature ? { ...one, nights } : one)),
@@ -190,11 +189,6 @@ function nextMorning_ms(zone: string, after_ms: number): number {
   const days = localDays(zone, { from_ms: after_ms, to_ms: after_ms + 48 * hour_ms });
   const mornings = days.map(({ from_ms }) => from_ms + 7 * hour_ms);
   return mornings.find((at_ms) => at_ms >= after_ms + 5 * hour_ms) ?? after_ms + 24 * hour_ms;
-}
-
-/** The key of a record in the form of `publicKeyText`. */
-function ownKey({ key }: KeptAcceptance): string {
-  return Uint8Array.fromBase64(key).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
 const look_ms = hour_ms / 2;
