@@ -256,20 +256,22 @@ function acceptancesOf(facts: GatewayFacts, started: Started[]): Acceptances {
   const { config, clock, log } = options;
   const { home, walking, data: directory, upload: target } = config;
   const { store, ingest, identities } = parts;
-  const uploadNow = async (stop: AbortSignal, everyDay: boolean) => {
+  const { id, timezone } = home;
+  const uploadTo = async (
+    to: UploadTarget,
+    run: { readonly stop: AbortSignal; readonly everyDay: boolean },
+  ) => {
     const { uploadFrom } = await import("./uploader/uploader.ts");
-    const { id, timezone } = home;
-    const site = { data: directory, timezone, home: id, target: target as UploadTarget, walking };
-    return uploadFrom(
-      { ...site, update: config.update },
-      { everyDay, stop, clock, log: log.named("upload") },
-    );
+    const site = { data: directory, timezone, home: id, target: to, walking, update: config.update };
+    return uploadFrom(site, { ...run, clock, log: log.named("upload") });
   };
   const hold = () => takeLock(directory, acceptancePost);
   const acceptances = new Acceptances({
-    ...{ directory, hold, store, clock, version, home: home.id, timezone: home.timezone, walking },
+    ...{ directory, hold, store, clock, version, home: id, timezone, walking },
     troubles: async () => acceptanceFaultsOf(await healthOf(facts), identities.conflicts()),
-    ...(target && { central: { url: target.url, verify: (stop) => uploadNow(stop, true) } }),
+    ...(target && {
+      central: { url: target.url, verify: (stop) => uploadTo(target, { stop, everyDay: true }) },
+    }),
   });
   const stop = new AbortController();
   const nights = new FirstNights({
@@ -279,7 +281,7 @@ function acceptancesOf(facts: GatewayFacts, started: Started[]): Acceptances {
       commit_ms: commits.below(0.99, 1_000),
       clock_error_ms: kernelClockError_ms(),
     }),
-    ...(target && { upload: () => uploadNow(stop.signal, false) }),
+    ...(target && { upload: () => uploadTo(target, { stop: stop.signal, everyDay: false }) }),
   });
   started.push({
     name: "acceptance",
