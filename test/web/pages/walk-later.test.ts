@@ -67,7 +67,7 @@ function walkWith(
     problem: null,
     unnamed: null,
   } as const;
-  const home = { home: 12, zone: "UTC", timeKnown: true, conflicts: [], lines: [], orders: {}, trial: shown };
+  const home = { zone: "UTC", timeKnown: true, conflicts: [], lines: [], orders: {}, trial: shown };
   const data = { ...home, step, state, devices, naming: devices[0]?.address ?? null };
   const html = renderToString(h(SetupVisitPage, { ...data, now_ms, locale: "en-GB", trail: [] }));
   return html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");

@@ -12,7 +12,6 @@ import { type ShownTrial, shownTrial } from "./trial-data.ts";
 /** One step of the set-up visit. Times are unix milliseconds. */
 export interface SetupVisitData {
   readonly step: SetupVisitStep;
-  readonly home: number | null;
   readonly zone: string;
   readonly state: SetupVisitState;
   readonly conflicts: readonly ShownConflict[];
@@ -86,7 +85,6 @@ export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
     title,
     data: {
       step,
-      home: site.home ?? null,
       zone: await site.zoneOf(site.home),
       // A form that failed leads here with that word. Without it, its error would greet whoever comes next.
       state: query.has(failed) ? walk.state : { ...walk.state, unnamed: null },
