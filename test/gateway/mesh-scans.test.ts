@@ -15,6 +15,11 @@ afterEach(() => {
   for (const directory of directories.splice(0)) directory[Symbol.dispose]();
 });
 
+const pause: Pause = {
+  ...{ id: "", at_ms: 0, from_ms: 0, before_ms: pauseOpen_ms },
+  ...{ home: 0, own: 1, refused: 0 },
+};
+
 /** Scans of a driver that finds a stick alone, or of one that has no mesh. */
 function scanning(hasMesh: boolean) {
   const directory = temporaryDirectory();
@@ -96,15 +101,6 @@ test("a scan has what the devices told of their batteries last", async () => {
 
 test("in a pause nobody is asked and nothing is kept, by the timer or by a person, and then it goes on", async () => {
   const { mesh, clock, found, home, kept } = scanning(true);
-  const pause = {
-    id: "",
-    at_ms: 0,
-    from_ms: 0,
-    before_ms: pauseOpen_ms,
-    home: 0,
-    own: 1,
-    refused: 0,
-  } as const;
   home.pauses = [pause];
   clock.advance(10 * 60_000);
   expect(await mesh.scan().catch((thrown: unknown) => thrown)).toMatchObject({
@@ -119,15 +115,6 @@ test("in a pause nobody is asked and nothing is kept, by the timer or by a perso
 
 test("a device of which nothing is recorded is in no scan, and a pause of other kinds stops none", async () => {
   const { mesh, home, kept } = scanning(true);
-  const pause = {
-    id: "",
-    at_ms: 0,
-    from_ms: 0,
-    before_ms: pauseOpen_ms,
-    home: 0,
-    own: 1,
-    refused: 0,
-  } as const;
   home.pauses = [{ ...pause, kind: "watches" }];
   expect((await mesh.scan()).nodes).toHaveLength(1);
   home.pauses = [{ ...pause, kind: "wirelesssensors", address: "00" }];

@@ -1,6 +1,5 @@
 import { needRules } from "../../domain/fleet-home.ts";
-import type { Outage } from "../../domain/outage.ts";
-import { centralItself } from "../../domain/outage.ts";
+import { centralItself, type Outage } from "../../domain/outage.ts";
 import type { NoticeContent } from "./due-notices.ts";
 
 /** Subject and text of a mail, in plain text. It has numbers of homes and names of items, and nothing of people. */

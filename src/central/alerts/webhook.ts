@@ -5,8 +5,7 @@ import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { AlertWebhook } from "../../config/alert-settings.ts";
 import { certificateIn } from "../../config/server-access.ts";
 import { needRules } from "../../domain/fleet-home.ts";
-import type { Outage } from "../../domain/outage.ts";
-import { centralItself } from "../../domain/outage.ts";
+import { centralItself, type Outage } from "../../domain/outage.ts";
 import { requestOnce, type Wording } from "../../web/client/http-request.ts";
 import type { NoticeContent } from "./due-notices.ts";
 
