@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { decodeJson, decodingBounds } from "../base/json-decoder.ts";
 import { isAsSigned } from "../base/signed-json.ts";
 import { acceptances_max, KeptAcceptance } from "./acceptance.ts";
+import { valueInFile } from "./home-file.ts";
 
 /** The name of the file of acceptances, in a data directory and at central. */
 export const acceptancesFile = "acceptances.json";
@@ -16,13 +16,7 @@ const AcceptancesFile = Type.Object({
 
 /** The records of a file, newest first; what is not as its box signed it is left out. */
 export function acceptancesInFile(content: Uint8Array | undefined): readonly KeptAcceptance[] {
-  if (content === undefined) return [];
-  try {
-    const found = decodeJson(content, decodingBounds.homeFile);
-    return Value.Check(AcceptancesFile, found) ? found.acceptances.filter(isWhole) : [];
-  } catch {
-    return [];
-  }
+  return valueInFile(AcceptancesFile, content)?.acceptances.filter(isWhole) ?? [];
 }
 
 /** The file of records, newest first. */

@@ -1,5 +1,4 @@
-import { Value } from "@sinclair/typebox/value";
-import { decodeJson, decodingBounds } from "../base/json-decoder.ts";
+import { valueInFile } from "./home-file.ts";
 import { type MeshScan, MeshScans } from "./mesh.ts";
 
 /** The name of the file of scans, in a data directory and at central. */
@@ -7,11 +6,5 @@ export const meshFile = "mesh.json";
 
 /** The scans of a file that a gateway sent, newest first: none where it is of another form. */
 export function scansInFile(content: Uint8Array | undefined): readonly MeshScan[] {
-  if (content === undefined) return [];
-  try {
-    const found = decodeJson(content, decodingBounds.homeFile);
-    return Value.Check(MeshScans, found) ? found.scans : [];
-  } catch {
-    return [];
-  }
+  return valueInFile(MeshScans, content)?.scans ?? [];
 }

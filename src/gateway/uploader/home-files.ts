@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
-import { decodeJson, decodingBounds } from "../../base/json-decoder.ts";
 import { acceptancesFile } from "../../domain/acceptance-file.ts";
 import { burnInFile } from "../../domain/burn-in-file.ts";
+import { valueInFile } from "../../domain/home-file.ts";
 import { Identity, identities_max, parseIdentity } from "../../domain/identity.ts";
 import { meshFile } from "../../domain/mesh-file.ts";
 import { Admitted } from "../../store/gateway/gateway-store.ts";
@@ -119,15 +118,8 @@ function contentOf<Schema extends TSchema>(
   name: string,
   schema: Schema,
 ): Static<Schema> | undefined {
-  const content = files.get(name);
-  if (content === undefined) return undefined;
-  let kept: unknown;
-  try {
-    kept = decodeJson(content, decodingBounds.homeFile);
-  } catch {
-    kept = undefined;
-  }
-  if (Value.Check(schema, kept)) return kept;
+  const kept = valueInFile(schema, files.get(name));
+  if (kept !== undefined || !files.has(name)) return kept;
   throw new OperatorError(
     `what central keeps as ${name} of this home is not what a gateway puts there`,
     "run the same version of Lintel on both; if it is, this is a fault of the program",

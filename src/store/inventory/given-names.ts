@@ -1,9 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import { OperatorError } from "../../base/errors.ts";
-import { decodeJson, decodingBounds } from "../../base/json-decoder.ts";
 import { plainLine, plainWords } from "../../base/text.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
+import { valueInFile } from "../../domain/home-file.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { erasedAt, type SpanOfDevice } from "../erasure.ts";
 import { Kind, time_ms } from "../exchange.ts";
@@ -138,13 +137,7 @@ export function givenNamesBytes(names: readonly GivenName[]): Uint8Array<ArrayBu
 
 /** The names in such a file, as far as they are any: it comes from a gateway. */
 export function givenNamesIn(content: Uint8Array | undefined): readonly GivenName[] {
-  if (content === undefined) return [];
-  try {
-    const names: unknown = decodeJson(content, decodingBounds.homeFile);
-    return Value.Check(GivenNames, names) ? names.map((one) => plainWords(one)) : [];
-  } catch {
-    return [];
-  }
+  return valueInFile(GivenNames, content)?.map((one) => plainWords(one)) ?? [];
 }
 const GivenNames = Type.Array(GivenName, { maxItems: given_names_max });
 
