@@ -16,7 +16,7 @@ import { monthAt, readOnce, rowsOfMonth } from "../../store/derived/derived-rows
 import { isOlder, type MeasuredHome, zoneOf } from "../../store/derived/home-readings.ts";
 import { placesIn } from "../../store/derived/places-in-home.ts";
 import { after, before, type Endpoint, type EndpointCall, endpoint, limit, skip } from "./endpoint.ts";
-import { idOf, requireHome } from "./record-endpoints.ts";
+import { idOf, isElsewhere, requireHome } from "./record-endpoints.ts";
 import { nextSecond } from "./series-endpoint.ts";
 
 /** A definition of a derived measure as it is served. */
@@ -69,7 +69,7 @@ export const derivedEndpoints: readonly Endpoint[] = [
     handle: async (call) => {
       const { store, path } = call;
       const setting = await requireHome(call);
-      if (setting?.id !== undefined && setting.id !== path.id) return { body: [] };
+      if (isElsewhere(setting, path.id)) return { body: [] };
       return { body: await placesIn({ store, home: path.id, walking: setting?.walking ?? [] }) };
     },
   }),
@@ -171,8 +171,7 @@ async function askedMonth(
 ): Promise<AskedMonth | undefined> {
   const { store, path, query, now_ms } = call;
   const setting = await requireHome(call);
-  // Another home is only known by its record there: the store of a gateway takes all items for those of its own.
-  if (setting?.id !== undefined && setting.id !== path.id) return undefined;
+  if (isElsewhere(setting, path.id)) return undefined;
   const zone = await zoneOf(store, path.id, setting);
   const asked = { store, home: path.id, zone, walking: setting?.walking ?? [], now_ms };
   const before_ms = query.before === undefined ? Number.POSITIVE_INFINITY : query.before * 1000;

@@ -8,7 +8,7 @@ import type { PageRequest, SeriesRecord } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { after, before, type Endpoint, endpoint, limit, precision, skip } from "./endpoint.ts";
-import { idOf, requireHome, requireRecord } from "./record-endpoints.ts";
+import { idOf, isElsewhere, requireHome, requireRecord } from "./record-endpoints.ts";
 import { seriesRecord, windowOf } from "./series-endpoint.ts";
 
 /** Endpoints of one home: its inventory and the series sensed in it. */
@@ -64,9 +64,8 @@ export const homeEndpoints: readonly Endpoint[] = [
     handle: async (call) => {
       const { store, path, acceptancesOf, settingOf } = call;
       const isSeen = store.homes === undefined || store.homes.includes(path.id);
-      // A gateway has those of its own home, whatever home is asked for.
-      const isElsewhere = ((await settingOf?.(path.id))?.id ?? path.id) !== path.id;
-      const body = isSeen && !isElsewhere ? ((await acceptancesOf?.(path.id)) ?? []) : [];
+      const isHere = isSeen && !isElsewhere(await settingOf?.(path.id), path.id);
+      const body = isHere ? ((await acceptancesOf?.(path.id)) ?? []) : [];
       // A home that was accepted is known, whether the programme has a record of it or not.
       if (body.length === 0) await requireHome(call);
       return { body };

@@ -71,6 +71,14 @@ export async function requireHome({
   return setting;
 }
 
+/**
+ * Whether a home is another one than that of a gateway. Such a home is only known by its record there: the store of a gateway takes all items, and its
+ * directory all acceptances, for those of its own.
+ */
+export function isElsewhere(setting: HomeSetting | undefined, home: number): boolean {
+  return setting?.id !== undefined && setting.id !== home;
+}
+
 /** @throws HttpError where the kind has no such item */
 export async function requireItem(store: VisibleStore, kind: Kind, itemname: string) {
   const item = await store.item(kind, itemname);
