@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { RequestRefusal } from "../server/elysia-app.ts";
+import { HttpError } from "../server/http-errors.ts";
 import { showAcceptance } from "./acceptance/acceptance-data.ts";
 import { showAlerts } from "./alerts/alerts-data.ts";
 import { browserComponents } from "./browser-components.ts";
@@ -22,8 +23,17 @@ export async function pageText(name: PageName, asked: Asked): Promise<string> {
   return documentText({ name, ...(await shownOf(name, asked)) });
 }
 
-export function shownOf(name: PageName, asked: Asked) {
+/** The title and the data of a page, for a signed-in reader. */
+export async function shownOf(name: PageName, asked: Asked) {
+  await requireShown(asked, name);
   return shows[name](asked);
+}
+
+/** Of a gateway whose home is restricted one page is left, which says so. @throws HttpError 403 */
+async function requireShown({ site, token }: Asked, name: PageName): Promise<void> {
+  if (site.role === "central" || name === "recorded" || token.restricted) return;
+  if ((await site.store.unrestricted()) === undefined) return;
+  throw new HttpError("home_restricted", { home: site.home ?? "of this gateway" });
 }
 
 /** The way in. */

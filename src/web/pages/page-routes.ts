@@ -18,7 +18,7 @@ import { Live } from "./live-pages.ts";
 import { pauseLengths_ms } from "./paused.ts";
 import { endedCookies, isOwnForm, sessionCookie, tokenIn } from "./session-cookie.ts";
 import { type SignIn, type SignInFault, signInFaults } from "./sign-in/sign-in-faults.ts";
-import { type Asked, askerName, type Household, type PageName, pathsOf, type Site } from "./site.ts";
+import { type Asked, askerName, type Household, pathsOf, type Site } from "./site.ts";
 
 /**
  * The pages for people, at `/` of either role. The first request loads their modules, so a gateway whose pages nobody opens does not have them in
@@ -137,10 +137,7 @@ function pageRoutes(site: Site, signedIn: SignedIn) {
     app.get(
       path,
       ({ asked, request, spend }) =>
-        spend(async () => {
-          await requireShown(asked, name);
-          return page(request, await (await pageMaker()).pageText(name, asked));
-        }),
+        spend(async () => page(request, await (await pageMaker()).pageText(name, asked))),
       { signedIn: "or led to the way in", cost },
     );
     if (!isLive) continue;
@@ -149,11 +146,7 @@ function pageRoutes(site: Site, signedIn: SignedIn) {
       async ({ ask, asked: { token, locale }, budget, clock, request, server, spend }) => {
         const { shownOf } = await pageMaker();
         // Check the token each time, because a stream ends with its token.
-        const find = async () => {
-          const now = await ask();
-          await requireShown(now, name);
-          return (await shownOf(name, now)).data;
-        };
+        const find = async () => (await shownOf(name, await ask())).data;
         const caller = { request, address: addressOf(request, server), token };
         live ??= new Live({ clock, changes: () => changesOf(site) });
         if (isStopped) live.stop();
@@ -170,13 +163,6 @@ function pageRoutes(site: Site, signedIn: SignedIn) {
     );
   }
   return app;
-}
-
-/** Of a gateway whose home is restricted one page is left, which says so. @throws HttpError 403 */
-async function requireShown({ site, token }: Asked, name: PageName): Promise<void> {
-  if (site.role === "central" || name === "recorded" || token.restricted) return;
-  if ((await site.store.unrestricted()) === undefined) return;
-  throw new HttpError("home_restricted", { home: site.home ?? "of this gateway" });
 }
 
 /** Changes of the store, and of the set-up visit and its trials, which pages show too. */
