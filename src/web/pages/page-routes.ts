@@ -31,16 +31,18 @@ export function dashboardApp(site: Site) {
   });
   const askedBy = readerOf(site);
   const signedIn = signedInTo(askedBy);
-  const app = new Elysia({ name: "pages" })
+  const forms = {
+    "/notes": noteForm,
+    ...(site.household && { "/recorded/pause": pauseForm(site.household) }),
+    ...(site.alerts && alertForms()),
+    ...(site.walk && setupVisitForms()),
+  };
+  return new Elysia({ name: "pages" })
     .decorate({ refusalPage })
     .use(sessionRoutes)
     .use(fileRoutes(signedIn))
-    .use(pageRoutes(site, signedIn));
-  app.use(formRoutes(askedBy, { "/notes": noteForm }));
-  if (site.household !== undefined)
-    app.use(formRoutes(askedBy, { "/recorded/pause": pauseForm(site.household) }));
-  if (site.alerts !== undefined) app.use(formRoutes(askedBy, alertForms()));
-  return site.walk === undefined ? app : app.use(formRoutes(askedBy, setupVisitForms()));
+    .use(pageRoutes(site, signedIn))
+    .use(formRoutes(askedBy, forms));
 }
 
 /** Loads all that the first page of a server takes, so that its reader does not wait for it. */
