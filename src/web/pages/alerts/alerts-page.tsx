@@ -167,7 +167,7 @@ function Delivery(props: NonNullable<AlertsData["delivery"]> & { canTest: boolea
                 <bdi>{to}</bdi>
                 <span class="small">
                   Of <Moment at_ms={made_ms} times={times} />. Given up after three days: <bdi>{failure}</bdi>
-                  . The next one has it again.
+                  . The next message has these alerts again.
                 </span>
               </li>
             ))}
