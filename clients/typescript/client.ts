@@ -302,18 +302,24 @@ export class LintelError extends Error {
 const tries_max = 6;
 const wait_s_max = 60;
 
-/** The messages of a stream with an id (HTML Standard §9.2), until it ends or breaks. */
+/** The messages of a stream with an id (HTML Standard §9.2), until it ends, breaks, or says nothing for too long. */
 async function* messagesOf(
   { body }: Response,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<{ id: string; data: string }, void, undefined> {
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (body === null) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   try {
     for (;;) {
-      const read = await reader?.read().catch((thrown: unknown) => {
-        if (signal?.aborted === true) throw thrown;
-      });
+      // A connection that was lost without a word ends by this alone.
+      const silent = setTimeout(() => reader.cancel().catch(() => {}), silent_ms_max);
+      const read = await reader
+        .read()
+        .catch((thrown: unknown) => {
+          if (signal?.aborted === true) throw thrown;
+        })
+        .finally(() => clearTimeout(silent));
       if (read === undefined || read.done) return;
       const parts = (text + read.value).split("\n\n");
       text = parts.pop() ?? "";
@@ -323,13 +329,15 @@ async function* messagesOf(
       }
     }
   } finally {
-    await reader?.cancel().catch(() => {});
+    await reader.cancel().catch(() => {});
   }
 }
 
 const json = "application/json";
 /** Before a stream that has ended is asked for again. */
 const again_ms = 1_000;
+/** The server says something every 15 s. */
+const silent_ms_max = 60_000;
 
 function pause(pause_ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {

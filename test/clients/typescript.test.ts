@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, jest, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -162,6 +162,36 @@ describe("the TypeScript client", () => {
     const waiting = again.next().catch((thrown: unknown) => thrown);
     leaving.abort(new Error("left"));
     expect(await waiting).toMatchObject({ message: "left" });
+  });
+
+  test("leaves a stream that says nothing for a minute, and goes on behind what came", async () => {
+    jest.useFakeTimers();
+    try {
+      const asked: string[] = [];
+      const fetch = async (url: string) => {
+        asked.push(url);
+        const start = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+          controller.enqueue(new TextEncoder().encode(`id: c${asked.length}\ndata: []\n\n`));
+        return new Response(new ReadableStream({ start }));
+      };
+      const silent = new Lintel({ url: serving.api.url, token: serving.tokens.read, fetch });
+      const followed = silent.follow("wirelesssensor_events", "hall-wall");
+      expect((await followed.next()).value?.since).toBe("c1");
+      let since: string | undefined;
+      const next = followed.next().then(({ value }) => {
+        since = value?.since;
+      });
+      for (let second = 0; second < 120 && since === undefined; second++) {
+        jest.advanceTimersByTime(1_000);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(since).toBe("c2");
+      expect(new URL(asked[1] ?? "").searchParams.get("since")).toBe("c1");
+      await next;
+      await followed.return();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test("knows the inventory", async () => {
