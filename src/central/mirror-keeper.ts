@@ -5,16 +5,15 @@ import { localDate, localTime } from "../base/time.ts";
 
 /**
  * Has central's mirror brought up to date: when central starts, each night once gateways have uploaded, and at once after an erasure or a
- * restriction. Another process does the
- * work, so that no gateway and no reader waits for it.
+ * restriction. Another process does the work, so that no gateway and no reader waits for it.
  */
 export class MirrorKeeper {
   readonly #options: MirrorKeeperOptions;
   readonly #stop = new AbortController();
   #cancel = () => {};
   #running: Promise<void> = Promise.resolve();
-  /** The night of the last update that has succeeded, and what was hidden then. */
-  #night = "";
+  /** The night of the last update that has succeeded, and what was hidden then. Empty: that was before any night had ended. */
+  #night: string | undefined;
   #hidden = "";
   #next_ms = 0;
 
@@ -51,8 +50,8 @@ export class MirrorKeeper {
     const { unix_ms, monotonic_ms } = clock.now();
     if (monotonic_ms < this.#next_ms) return;
     const hidden = await this.#options.hidden();
-    const today = localDate(timezone, unix_ms);
-    const night = localTime(timezone, unix_ms) >= nightly_at || this.#night === "" ? today : this.#night;
+    const isOver = localTime(timezone, unix_ms) >= nightly_at;
+    const night = isOver ? localDate(timezone, unix_ms) : (this.#night ?? "");
     if (night === this.#night && hidden === this.#hidden) return;
     await update(this.#stop.signal);
     [this.#night, this.#hidden] = [night, hidden];

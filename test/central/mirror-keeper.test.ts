@@ -6,9 +6,9 @@ import { SettableClock } from "../../testbed/settable-clock.ts";
 
 const minute_ms = 60_000;
 
-/** A keeper of a mirror that counts its updates, and a clock at 22:00 in Berlin. */
-function keeping() {
-  const clock = new SettableClock(Date.UTC(2026, 10, 20, 21));
+/** A keeper of a mirror that counts its updates, and a clock: at 22:00 in Berlin unless another time is given. */
+function keeping(start_ms = Date.UTC(2026, 10, 20, 21)) {
+  const clock = new SettableClock(start_ms);
   const kept = { clock, updates: 0, hidden: "nothing", fault: undefined as Error | undefined };
   const lines: string[] = [];
   const keeper = new MirrorKeeper({
@@ -40,6 +40,18 @@ test("a mirror is brought up to date at the start, and then once a night", async
   await kept.pass(408 * minute_ms);
   expect(kept.updates).toBe(1);
   await kept.pass(11 * minute_ms);
+  expect(kept.updates).toBe(2);
+  await kept.pass(60 * minute_ms);
+  expect(kept.updates).toBe(2);
+  await kept.keeper.stop();
+});
+
+test("a central that starts in the middle of a night updates its mirror at the end of that night too", async () => {
+  // At 04:50 in Berlin.
+  const kept = keeping(Date.UTC(2026, 10, 21, 3, 50));
+  await kept.pass(minute_ms);
+  expect(kept.updates).toBe(1);
+  await kept.pass(10 * minute_ms);
   expect(kept.updates).toBe(2);
   await kept.pass(60 * minute_ms);
   expect(kept.updates).toBe(2);
