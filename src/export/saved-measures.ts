@@ -1,11 +1,10 @@
 import { createReadStream, existsSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../base/errors.ts";
-import { derivedNames } from "../domain/derived/derived-table.ts";
 import type { AskedMoments } from "./columns.ts";
-import { derivedList } from "./derived-tables.ts";
+import { derivedTables } from "./derived-tables.ts";
 import type { ErasedOf, SavedPackage } from "./package-readings.ts";
-import { type FileForm, PartFile } from "./table-file.ts";
+import { type FileForm, fileOf, PartFile } from "./table-file.ts";
 
 interface CopyOptions extends FileForm {
   /** Of the package that is made again. */
@@ -29,29 +28,34 @@ export interface CopiedMeasures {
  * @throws OperatorError where a file is not the one that was written
  */
 export async function copySavedMeasures(saved: SavedPackage, options: CopyOptions): Promise<CopiedMeasures> {
-  const { folder, resources } = saved;
+  const { folder } = saved;
   const leftOut = whyNot(saved, options);
   if (leftOut !== undefined) return { rows: {}, leftOut: `The derived measures are left out: ${leftOut}.` };
   const rows: Record<string, number> = {};
-  for (const name of derivedNames.map(derivedList)) {
-    const of = resources.find((one) => one.name === name);
-    if (of === undefined) continue;
-    await copy(join(folder, of.path), { to: join(options.directory, of.path), hash: of.hash });
-    rows[name] = of.rows;
+  for (const { path, of } of filesOf(saved, options)) {
+    await copy(join(folder, path), { to: join(options.directory, path), hash: of.hash });
+    rows[of.name] = of.rows;
   }
   return { rows };
 }
 
-function whyNot(
-  { folder, made, resources, created }: SavedPackage,
-  { format, stamp, asked, pseudonyms, erased }: CopyOptions,
-): string | undefined {
-  const files = resources.filter(({ name }) => derivedNames.some((one) => derivedList(one) === name));
+/** The measures that a saved package says it has. Their paths are our own: what a folder says is no place to write to. */
+function filesOf({ resources }: SavedPackage, { format }: CopyOptions) {
+  return derivedTables.flatMap(({ name, file }) => {
+    const of = resources.find((one) => one.name === name);
+    return of === undefined ? [] : [{ path: fileOf(file, format), of }];
+  });
+}
+
+function whyNot(saved: SavedPackage, options: CopyOptions): string | undefined {
+  const { folder, made, created } = saved;
+  const { format, stamp, asked, pseudonyms, erased } = options;
+  const files = filesOf(saved, options);
   if (files.length === 0) return `${folder} has none`;
-  if (!files.every(({ path }) => existsSync(join(folder, path)))) return `their files are not in ${folder}`;
   const now = [format, stamp, asked?.since, asked?.until, pseudonyms?.level ?? "full"];
   const then = [made.format, made.stamp, made.since, made.until, made.identifiers];
   if (now.some((one, at) => one !== then[at])) return `${folder} has them in another form`;
+  if (!files.every(({ path }) => existsSync(join(folder, path)))) return `their files are not in ${folder}`;
   // What was made of erased readings must not come back.
   if (erased.some((one) => one.erased * 1000 > Date.parse(created)))
     return `readings that they were made of may have been erased since ${created}`;

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { derivedNames } from "../../src/domain/derived/derived-table.ts";
 import { derivedList } from "../../src/export/derived-tables.ts";
+import type { Downloaded } from "../../src/export/download.ts";
 import { checksumOf } from "../../src/export/package/package-contents.ts";
-import { savedPackage } from "../../src/export/package-readings.ts";
+import { type SavedPackage, savedPackage } from "../../src/export/package-readings.ts";
 import { Pseudonyms } from "../../src/export/pseudonyms.ts";
+import { copySavedMeasures } from "../../src/export/saved-measures.ts";
+import type { Format } from "../../src/export/table-file.ts";
 import { Site, withoutProgress } from "../../testbed/front-door.ts";
 import { homeReadings } from "../../testbed/home-readings.ts";
 import { seeded } from "../../testbed/sample.ts";
@@ -13,7 +16,13 @@ import { testAtNight } from "../at-night.ts";
 import { key, Places, placeNames } from "./places.ts";
 
 const site = new Site();
-const isMeasure = (name: string) => derivedNames.some((one) => derivedList(one) === name);
+/** Digests of the derived measures of a package. */
+const measuresOf = ({ contents }: Pick<Downloaded, "contents">) =>
+  new Map(
+    contents.tables.flatMap(({ name, sha256 }) =>
+      derivedNames.some((one) => derivedList(one) === name) ? [[name, sha256]] : [],
+    ),
+  );
 let places: Places;
 const readings = homeReadings(seeded(16), Date.UTC(2026, 9, 1))
   .take(4_100)
@@ -35,8 +44,11 @@ afterAll(async () => {
 test("the same readings have the same bytes at a gateway and at a central on either database, before and after late ones", async () => {
   const sums: string[] = [];
   for (const name of placeNames) {
-    const { contents, epochs } = await places.download(name, `${name} before`, { at });
+    const downloaded = await places.download(name, `${name} before`, { at });
+    const { contents, epochs } = downloaded;
     expect(epochs).toEqual([{ ...at[0], homeid: 12, first: 1, missing: [] }]);
+    expect(measuresOf(downloaded).size).toBe(0);
+    expect(downloaded.leftOut).toStartWith("The derived measures are left out: only the folder");
     expect(contents.at?.epochs[0]?.readings).toBe(3_500);
     sums.push(checksumOf(contents.tables));
   }
@@ -103,24 +115,34 @@ test("a package as of now is cited by the number that it ends with, and made aga
   expect(checksumOf(again.contents.tables)).toBe(checksumOf(contents.tables));
   // Its measures are those of then, which readings that came since would change.
   const later = await places.download("gateway", "later");
-  const measuresOf = ({ contents }: typeof again) =>
-    new Map(contents.tables.flatMap(({ name, sha256 }) => (isMeasure(name) ? [[name, sha256]] : [])));
   expect(measuresOf(again).size).toBe(derivedNames.length);
-  expect(measuresOf(again)).toEqual(measuresOf({ ...again, contents }));
+  expect(measuresOf(again)).toEqual(measuresOf({ contents }));
   expect(measuresOf(later)).not.toEqual(measuresOf(again));
-  const alone = await places.download("gateway", "alone", { at: epochs });
-  expect(measuresOf(alone).size).toBe(0);
-  expect(alone.leftOut).toStartWith("The derived measures are left out: only the folder");
-  const parquet = await places.download("gateway", "other form", { at: epochs, saved, format: "parquet" });
-  expect(parquet.leftOut).toContain("in another form");
-  appendFileSync(join(places.directory, "now", "derived", "doses.csv"), "x");
-  const spoilt = places.download("gateway", "spoilt", { at: epochs, saved });
-  await expect(spoilt).rejects.toThrow("doses.csv is not the file that was written");
+  const pseudonyms = new Pseudonyms(Uint8Array.fromHex(key), { year: 2026 });
+  const copied = (
+    into: string,
+    { format = "csv", of = saved }: { format?: Format; of?: SavedPackage } = {},
+  ) =>
+    copySavedMeasures(of, {
+      ...{ directory: join(places.directory, into), format, stamp: "iso", pseudonyms, erased: [] },
+    });
+  expect((await copied("other form", { format: "parquet" })).leftOut).toContain("in another form");
+  // Whoever has made a folder must not say where its files are written.
+  const doses = join(places.directory, "now", "derived", "doses.csv");
+  copyFileSync(doses, join(places.directory, "stray.csv"));
+  const resources = saved.resources.map((one) =>
+    one.name === derivedList("doses") ? { ...one, path: "../stray.csv" } : one,
+  );
+  expect(Object.keys((await copied("foreign/in", { of: { ...saved, resources } })).rows)).toHaveLength(
+    derivedNames.length,
+  );
+  expect(existsSync(join(places.directory, "foreign", "stray.csv"))).toBe(false);
+  appendFileSync(doses, "x");
+  await expect(copied("spoilt")).rejects.toThrow("doses.csv is not the file that was written");
   const [described, readme] = await Promise.all([
     Bun.file(join(places.directory, "now", "datapackage.json")).json(),
     Bun.file(join(places.directory, "now", "README.md")).text(),
   ]);
-  const pseudonyms = new Pseudonyms(Uint8Array.fromHex(key), { year: 2026 });
   const home = pseudonyms.numberOf("home", 12);
   const epoch = pseudonyms.epochName(places.gateway.epoch);
   const citation = `Readings of home ${home}, 2026-09-30 to 2026-10-01; up to ${epoch}:14000; SHA-256 `;
