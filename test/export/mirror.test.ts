@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MirroredProgramme } from "../../scripts/trial-programs/with-source/mirror/programme.ts";
@@ -33,8 +33,9 @@ describe.each(nightly ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a mirror of cent
     rmSync(directory, { recursive: true, force: true });
   });
 
-  const update = (stop = new AbortController().signal) =>
-    mirrorOf(store, { directory: mirror, clock, stop, onProgress: () => {} });
+  const { signal: stop } = new AbortController();
+  const update = (more: Partial<Parameters<typeof mirrorOf>[1]> = {}) =>
+    mirrorOf(store, { directory: mirror, clock, stop, onProgress: () => {}, ...more });
   /** Files that an update has written, taken away or changed. */
   const changedBy = async (work: () => Promise<unknown>) => {
     const before = programme.files();
@@ -57,7 +58,17 @@ describe.each(nightly ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a mirror of cent
   });
 
   test("is not written again while nothing has changed", async () => {
-    expect(await changedBy(update)).toEqual([]);
+    expect(await changedBy(() => update())).toEqual([]);
+  });
+
+  test("views of another version are not left beside new statements where DuckDB cannot be loaded", async () => {
+    const [statements, views] = [join(mirror, "lintel.sql"), join(mirror, "lintel.duckdb")];
+    const now = readFileSync(statements, "utf8");
+    writeFileSync(statements, "of another version");
+    expect((await update({ duckDb: directory })).noDatabase).toStartWith("DuckDB cannot be loaded");
+    expect([readFileSync(statements, "utf8") === now, existsSync(views)]).toEqual([true, false]);
+    expect((await update()).noDatabase).toBeUndefined();
+    expect(existsSync(views)).toBe(true);
   });
 
   test("late readings change the files of their home and month alone", async () => {
@@ -73,12 +84,10 @@ describe.each(nightly ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a mirror of cent
 
   test("an update that was ended in the middle is done by the next one", async () => {
     await programme.late(90, [1, 2, 3, 4]);
-    const stop = new AbortController();
-    const ended = mirrorOf(store, {
-      directory: mirror,
-      clock,
-      stop: stop.signal,
-      onProgress: ({ done }) => done === 2 && stop.abort(new Error("ended")),
+    const ending = new AbortController();
+    const ended = update({
+      stop: ending.signal,
+      onProgress: ({ done }) => done === 2 && ending.abort(new Error("ended")),
     });
     expect(await ended.catch((thrown: Error) => thrown.message)).toBe("ended");
     // A file that a killed process has left.
@@ -139,7 +148,7 @@ describe.each(nightly ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a mirror of cent
   test("nothing of an erased home is in any byte, and the others have lost nothing", async () => {
     expect(programme.tracesOf(2).length).toBeGreaterThan(5);
     await store.erase({ target: { home: 2 }, id: "0123456789abcdef".repeat(2), at_ms: clock.now().unix_ms });
-    const changed = await changedBy(update);
+    const changed = await changedBy(() => update());
     expect(programme.tracesOf(2)).toEqual([]);
     expect(changed.filter((name) => !name.includes("home=2/") && name !== "state/home-2.json")).toEqual([]);
     expect((await programme.differences()).faults).toEqual([]);
@@ -147,12 +156,6 @@ describe.each(nightly ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a mirror of cent
 
   test("is never made in a folder of others' files", async () => {
     writeFileSync(join(directory, "thesis.txt"), "");
-    const refused = mirrorOf(store, {
-      directory,
-      clock,
-      stop: new AbortController().signal,
-      onProgress: () => {},
-    });
-    expect(await refused.catch((thrown: Error) => thrown.message)).toContain("is no mirror");
+    expect(await update({ directory }).catch((thrown: Error) => thrown.message)).toContain("is no mirror");
   });
 });

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
@@ -115,13 +115,15 @@ async function* noRows() {
   yield [];
 }
 
-/** Writes `lintel.sql`, and the database that it makes, where either is not so already. */
+/** Writes `lintel.sql` where it is another, and the database that it makes: that of other statements is none, whether DuckDB can be loaded or not. */
 async function writeViews(directory: string, duckDb: string | undefined): Promise<string | undefined> {
   const [statements, database] = [join(directory, "lintel.sql"), join(directory, "lintel.duckdb")];
   const views = viewsOf(directory);
-  if (readIfThere(statements) === views && existsSync(database)) return undefined;
-  writeDurably(statements, views);
-  return makeDatabase(database, views, duckDb);
+  if (readIfThere(statements) !== views) {
+    rmSync(database, { force: true });
+    writeDurably(statements, views);
+  }
+  return existsSync(database) ? undefined : makeDatabase(database, views, duckDb);
 }
 
 const markFile = "README";
