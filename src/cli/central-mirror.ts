@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
 import { machineTimezone } from "../base/timezone.ts";
 import { MirrorKeeper } from "../central/mirror-keeper.ts";
-import { type Mirrored, updateMirror } from "../export/mirror/mirror.ts";
+import { type Mirrored, type MirrorOptions, updateMirror } from "../export/mirror/mirror.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
 import { shownStore, type VisibleStore, visiblePart } from "../store/visible-store.ts";
 import { Answering } from "../web/api/answering.ts";
@@ -32,14 +33,14 @@ export function defineMirror(central: Command, context: CommandContext): void {
   addCentralOptions(mirror)
     .requiredOption("--output <dir>", "the folder: an empty one, or a mirror")
     .option("--json", "print what was done as one JSON object")
-    .action((options: MirrorOptions) => mirrorStore(options, context));
+    .action((options: MirrorCommandOptions) => mirrorStore(options, context));
 }
 
-interface MirrorOptions extends StoreOptions {
+interface MirrorCommandOptions extends StoreOptions {
   readonly output: string;
 }
 
-async function mirrorStore(options: MirrorOptions, context: CommandContext): Promise<void> {
+async function mirrorStore(options: MirrorCommandOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const started_ms = clock.now().monotonic_ms;
   const interrupted = "interrupted: the same command goes on";
@@ -68,7 +69,7 @@ async function mirrorStore(options: MirrorOptions, context: CommandContext): Pro
 /** Brings the mirror of a store up to date, without what is restricted. */
 export async function mirrorOf(
   store: CentralStore,
-  options: Omit<Parameters<typeof updateMirror>[0], "homes" | "homeOf" | "answers">,
+  options: Omit<MirrorOptions, "homes" | "homeOf" | "answers">,
 ): Promise<Mirrored> {
   const { clock } = options;
   const shown = await shownStore(store);
@@ -93,21 +94,13 @@ async function homesOf(store: VisibleStore): Promise<number[]> {
 /** Keeps the mirror of a running central up to date. */
 export function mirrorKeeper(
   directory: string,
-  {
-    place,
-    store,
-    context,
-    log,
-  }: {
-    place: CentralPlace;
-    store: CentralStore;
-    context: CommandContext;
-    log: ConstructorParameters<typeof MirrorKeeper>[0]["log"];
-  },
+  of: { place: CentralPlace; store: CentralStore; context: CommandContext; log: Log },
 ): MirrorKeeper {
+  const { place, store, context, log } = of;
   // What the database has for a password is for nobody's list of processes.
   if ("database" in place) process.env[databaseVariable] = place.database;
-  const words = "directory" in place ? ["--data", place.directory] : [];
+  const command = ["central", "mirror", "--output", directory];
+  if ("directory" in place) command.push("--data", place.directory);
   return new MirrorKeeper({
     hidden: async () => {
       const erased = (await store.erasures()).map(({ id }) => id);
@@ -117,11 +110,8 @@ export function mirrorKeeper(
     clock: context.clock,
     log,
     update: async (stop) => {
-      const { code, out, said } = await runCommand(
-        ["central", "mirror", "--output", directory, "--json", ...words],
-        stop,
-      );
-      if (code !== 0) throw new OperatorError(said.trim(), "run lintel central mirror by hand");
+      const { code, out, said } = await runCommand([...command, "--json"], stop);
+      if (code !== 0) throw new OperatorError(said.trim(), `run lintel ${command.join(" ")}`);
       if (said.trim() !== "") log.warn(said.trim());
       log.info(`the mirror is up to date: ${out.trim()}`);
     },

@@ -9,7 +9,7 @@ import { type SeriesName, seriesNames } from "../../domain/series.ts";
 import type { ArrivalPosition, ItemMarks } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
 import type { InterfaceReader } from "../answers.ts";
-import { type FileRow, readingRows } from "../columns.ts";
+import { type FileColumn, type FileRow, readingRows } from "../columns.ts";
 import { coverageRowsOf } from "../coverage-tables.ts";
 import { writeTable } from "../table-file.ts";
 import { coverageList } from "../tables.ts";
@@ -204,7 +204,7 @@ export class HomeMirroring {
   /** Writes a file anew, or takes it away where there is no row for it. */
   async #write(
     path: string,
-    columns: ReturnType<typeof columnsOf>,
+    columns: readonly FileColumn[],
     batches: AsyncIterable<readonly FileRow[]>,
   ): Promise<void> {
     const rows = await writeTable({ path, format: "parquet", stamp: "iso", columns }, batches);
