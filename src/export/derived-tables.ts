@@ -98,7 +98,7 @@ export async function writeDerived(
   for (const home of homes) {
     stop.throwIfAborted();
     const asked = spanIn(span, zones.zoneOf({ currenthomeid: home }));
-    for await (const measures of measuresOf(options.answers, home, asked)) {
+    for await (const measures of recordsOf(options.answers, home, asked)) {
       told = true;
       for (const [name, file] of begun) {
         const newestFirst = measures.get(name) ?? [];
@@ -143,7 +143,7 @@ export async function writePlaces(
 }
 
 /** Records of all measures of a home, part by part from old to new, in each the newest first; none where the interface has no measures of it. */
-async function* measuresOf(
+async function* recordsOf(
   answers: InterfaceReader,
   home: number,
   { since_s, until_s }: SecondsSpan,
@@ -155,14 +155,19 @@ async function* measuresOf(
     const after = Math.max(bound("after", -1), since_s === undefined ? -1 : since_s - 1);
     const before = Math.min(bound("before", Infinity), until_s ?? Infinity);
     if (after + 1 >= before) continue;
-    const query = [after < 0 ? "" : `after=${after}`, Number.isFinite(before) ? `before=${before}` : ""];
+    const query = new URLSearchParams();
+    if (after >= 0) query.set("after", String(after));
+    if (Number.isFinite(before)) query.set("before", String(before));
     const found = new Map<string, ListRecord[]>();
     let any = false;
-    const first = query.filter((one) => one !== "").join("&");
-    for await (const page of pagesOf(part.answers, path, Records, first === "" ? "" : `?${first}`)) {
+    const first = query.size === 0 ? "" : `?${query}`;
+    for await (const page of pagesOf(part.answers, path, Records, first)) {
       any = true;
-      for (const { name, records } of page as unknown as readonly DerivedPage[])
-        found.set(name, [...(found.get(name) ?? []), ...records]);
+      for (const { name, records } of page as unknown as readonly DerivedPage[]) {
+        const known = found.get(name);
+        if (known === undefined) found.set(name, [...records]);
+        else known.push(...records);
+      }
     }
     if (any) yield found;
   }
