@@ -62,6 +62,8 @@ test.skipIf(compiler === null)(
       expect({ seed, broken }).toEqual({ seed, broken: undefined });
       expect(counts["looks"]).toBeGreaterThan(10);
     }
+    const short = { seed: 1, consent: { homes: 1, days: 1 } };
+    expect((await worker.live(short)).digest).toBe((await worker.live(short)).digest);
     await worker.end();
   },
 );

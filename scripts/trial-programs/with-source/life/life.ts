@@ -1,69 +1,44 @@
-import { SystemClock } from "../../../../src/base/clock.ts";
-import { lineLog } from "../../../../src/base/log.ts";
 import { day_ms, hour_ms } from "../../../../src/base/time.ts";
 import { importDocument } from "../../../../src/import/file-import.ts";
 import { withBlocksOf } from "../../../../testbed/block-sizes.ts";
 import { below, item, seeded } from "../../../../testbed/sample.ts";
 import { SimulatedCentral } from "./central.ts";
+import { countsOf, Diary, type Lived } from "./diary.ts";
 import type { Disks } from "./disk.ts";
 import { SimulatedHome, serials_of_home, shared_from } from "./home.ts";
 import { Broken, Judge } from "./judge.ts";
 import type { Plan, Step, What } from "./plan.ts";
 import { World } from "./world.ts";
 
-/** The result of a life: `broken` is what never may be, with the time and step at which it was seen. */
-export interface Lived {
-  readonly broken?: string;
-  /** Counts of what was done and seen. */
-  readonly counts: Readonly<Record<string, number>>;
-  /** A hash over all that happened: the same for the same plan. */
-  readonly digest: string;
-}
-
 /** Lives a plan: all of it in this thread and by its seed. @param trace called with each line of what happens */
 export async function live(plan: Plan, disks: Disks, trace?: (line: string) => void): Promise<Lived> {
   // So few that what a home hears in days makes many blocks.
   using _sizes = withBlocksOf({ rows_max: 12, rows_kept: 4, block_max: [8, 40][plan.seed % 2] ?? 8 });
-  const life = new Life(plan, disks, trace);
-  try {
-    await life.run();
-    return life.lived();
-  } catch (thrown) {
-    const broken =
-      thrown instanceof Broken ? thrown.message : `the simulation failed: ${(thrown as Error).stack}`;
-    return { ...life.lived(), broken };
-  } finally {
-    await life.end();
-  }
+  const world = new World(plan.start_ms);
+  const diary = new Diary(world, disks, trace);
+  return diary.of(new Life(plan, { world, disks, diary }));
 }
 
 class Life {
   readonly #plan: Plan;
-  readonly #disks: RegExp;
-  readonly #makeDisk: Disks;
-  #failure: unknown;
+  readonly #disks: Disks;
+  readonly #diary: Diary;
   readonly #world: World;
   readonly #central: SimulatedCentral;
   readonly #homes: SimulatedHome[];
   readonly #judge: Judge;
-  readonly #counts: Record<string, number> = {};
-  readonly #trace: ((line: string) => void) | undefined;
-  #hash = 0n;
   /** How and where from each disk ends that is to end at an operation. */
   readonly #ends = new Map<
     SimulatedHome | SimulatedCentral,
     { kind: "kill" | "cut"; seed: number; off_ms: number }
   >();
 
-  constructor(plan: Plan, disks: Disks, trace?: (line: string) => void) {
+  constructor(plan: Plan, { world, disks, diary }: { world: World; disks: Disks; diary: Diary }) {
     this.#plan = plan;
-    this.#makeDisk = disks;
-    this.#disks = new RegExp(`${RegExp.escape(disks.root)}/[0-9]+`, "g");
-    this.#trace = trace;
-    const world = new World(plan.start_ms);
+    this.#disks = disks;
+    this.#diary = diary;
     this.#world = world;
-    const write = (line: string) => this.#say(line.slice(25).trimEnd());
-    const log = lineLog({ write, clock: new SystemClock(), least: "info" });
+    const log = diary.log();
     const bytes = (length: number, random: () => number) =>
       Uint8Array.from({ length }, () => below(random, 256));
     const forCentral = seeded(plan.seed * 31 + 7);
@@ -103,11 +78,11 @@ class Life {
     let steps_done = 0;
     for (const step of steps) {
       await this.#world.pass(start_ms + step.at_ms - this.#world.now_ms);
-      this.#say(`step ${step.what} ${step.home}`);
-      this.#count(step.what);
+      this.#diary.say(`step ${step.what} ${step.home}`);
+      this.#diary.count(step.what);
       await this.#do(step);
       await this.#world.pass(0);
-      if (this.#failure !== undefined) throw this.#failure;
+      this.#diary.requireNoFailure();
       steps_done += 1;
       if (steps_done % steps_per_look === 0 || looking.has(step.what))
         this.#judge.home(this.#homes[step.home - 1] as SimulatedHome);
@@ -127,19 +102,8 @@ class Life {
           throw new Broken(`the history of home ${home} has reading ${event} of another`);
   }
 
-  lived(): Lived {
-    const sum = (of: (home: SimulatedHome) => number) =>
-      this.#homes.reduce((total, home) => total + of(home), 0);
-    const counts = {
-      ...this.#counts,
-      readings: sum(({ happened }) => happened.length),
-      uploads: sum(({ uploads }) => uploads.done),
-      "failed uploads": sum(({ uploads }) => uploads.failed.length),
-      sent: sum(({ uploads }) => uploads.sent),
-      pruned: sum(({ uploads }) => uploads.pruned),
-      repaired: sum(({ uploads }) => uploads.repaired),
-    };
-    return { counts, digest: this.#hash.toString(16).padStart(16, "0") };
+  lived(): Lived["counts"] {
+    return countsOf(this.#homes);
   }
 
   async end(): Promise<void> {
@@ -167,7 +131,7 @@ class Life {
     if (what === "loseCard") return this.#loseCard(home, random);
     if (what === "erase") return this.#erase(home, seed);
     if (what === "name") return home.name(below(random, 4), `room ${below(random, 3)}`);
-    if (what === "centralBackup") return this.#central.backup(this.#makeDisk);
+    if (what === "centralBackup") return this.#central.backup(this.#disks);
     if (what === "centralRestored") {
       // Often something was erased since the backup.
       if (random() < 0.5) await this.#erase(home, seed);
@@ -259,14 +223,14 @@ class Life {
     if (random() < 0.7) void home.upload();
     await this.#world.pass(below(random, 2_000));
     if (!home.running) return;
-    this.#count("cards lost");
+    this.#diary.count("cards lost");
     this.#judge.leave(home.disk.directory);
     const atCentral = () => {
       this.#judge.central();
       this.#judge.cardLost(home);
       return (serial: number) => this.#judge.atCentral(serial);
     };
-    home.replaceCard(() => this.#makeDisk.make(), atCentral).catch((thrown) => this.#fail(thrown));
+    home.replaceCard(() => this.#disks.make(), atCentral).catch((thrown) => this.#diary.fail(thrown));
     // Often the power fails while the spare one is made, or soon after.
     if (random() < 0.3) return;
     this.#ends.set(home, { kind: "cut", seed: below(random, 2 ** 31), off_ms: 1_000 });
@@ -284,7 +248,7 @@ class Life {
     const at_ms = this.#central.now_ms;
     this.#central.store?.erase({ target: { home: home.home }, id, at_ms }).then(
       (plan) => plan !== undefined && this.#judge.erased(home.home, at_ms),
-      (thrown) => this.#say(`erase: ${thrown}`),
+      (thrown) => this.#diary.say(`erase: ${thrown}`),
     );
   }
 
@@ -292,8 +256,8 @@ class Life {
   async #restoreCentral(): Promise<void> {
     if (!this.#central.hasBackup || !this.#homes.every(({ running }) => running)) return;
     this.#judge.leave(this.#central.disk.directory);
-    await this.#central.restore(this.#makeDisk);
-    this.#count("central restored");
+    await this.#central.restore(this.#disks);
+    this.#diary.count("central restored");
     this.#judge.centralWentBack();
     await this.#restartCentral();
   }
@@ -307,7 +271,7 @@ class Life {
     const stays = [{ homeid: home, item: moved, start: now_s, stop: null }];
     const text = JSON.stringify({ homes: [{ homeid: home }], items: [moved], home_inventory: stays });
     importDocument({ name: "inventory", text, store, dryRun: false }).catch((thrown) =>
-      this.#say(`move: ${thrown}`),
+      this.#diary.say(`move: ${thrown}`),
     );
   }
 
@@ -323,8 +287,8 @@ class Life {
     for (const machine of [...this.#homes, this.#central]) {
       if (!machine.disk.ended) continue;
       const { kind, seed, off_ms } = this.#ends.get(machine) ?? { kind: "cut", seed: 1, off_ms: 1_000 };
-      this.#count(`${kind}s`);
-      this.#say(`${kind} ${machine instanceof SimulatedHome ? machine.home : "central"}`);
+      this.#diary.count(`${kind}s`);
+      this.#diary.say(`${kind} ${machine instanceof SimulatedHome ? machine.home : "central"}`);
       this.#judge.leave(machine.disk.directory);
       machine.crash(kind, seed);
       this.#world.after(off_ms, () => this.#startAgain(machine, kind, seed));
@@ -363,14 +327,14 @@ class Life {
     try {
       this.#judge.central();
     } catch (thrown) {
-      this.#fail(thrown);
+      this.#diary.fail(thrown);
     }
   }
 
   /** All faults are over: everything is started, numbered, read and uploaded. */
   async #settle(): Promise<void> {
     const world = this.#world;
-    this.#say("settling");
+    this.#diary.say("settling");
     for (const machine of [...this.#homes, this.#central]) {
       machine.disk.endAfter(-1);
       machine.disk.limit();
@@ -396,21 +360,6 @@ class Life {
         if (home.uploads.failed.length > failed)
           throw new Broken(`at the end an upload of home ${home.home} fails: ${home.uploads.failed.at(-1)}`);
       }
-  }
-
-  /** Something went wrong beside the steps: the next one tells. */
-  #fail(thrown: unknown): void {
-    this.#failure ??= thrown;
-  }
-
-  #count(what: string): void {
-    this.#counts[what] = (this.#counts[what] ?? 0) + 1;
-  }
-
-  #say(line: string): void {
-    const told = `${new Date(this.#world.now_ms).toISOString()} ${line.replaceAll(this.#disks, "disk")}`;
-    this.#hash = Bun.hash.xxHash64(told, this.#hash);
-    this.#trace?.(told);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Lived } from "./life.ts";
+import type { Lived } from "./diary.ts";
 
 /**
  * The fewest steps that are still broken: of ever smaller parts, each is left out that nothing depends on.

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { ConsentSize } from "./consent/plan.ts";
-import type { Lived } from "./life.ts";
+import type { Lived } from "./diary.ts";
 
 /** A life to live: that of a seed, or of some of its steps, by their places in its plan. */
 export interface Job {

@@ -1,5 +1,4 @@
-import { SystemClock } from "../../../../../src/base/clock.ts";
-import { type Log, lineLog } from "../../../../../src/base/log.ts";
+import type { Log } from "../../../../../src/base/log.ts";
 import { day_ms, hour_ms } from "../../../../../src/base/time.ts";
 import { eraseAgain } from "../../../../../src/cli/restore/restoring.ts";
 import { pausedSpanOf, takenOver } from "../../../../../src/store/pause.ts";
@@ -8,13 +7,13 @@ import { beginEpochIn, newEpoch } from "../../../../../src/store/sqlite/role-and
 import { withBlocksOf } from "../../../../../testbed/block-sizes.ts";
 import { below, seeded } from "../../../../../testbed/sample.ts";
 import { SimulatedCentral } from "../central.ts";
+import { countsOf, Diary, type Lived } from "../diary.ts";
 import type { Disks } from "../disk.ts";
 import type { Happening } from "../happening.ts";
 import { SimulatedHome } from "../home.ts";
 import { Broken } from "../judge.ts";
-import type { Lived } from "../life.ts";
 import { World } from "../world.ts";
-import { type HappenedFact, requireAll, requireNone, timeText } from "./judge.ts";
+import { type HappenedFact, requireAll, requireNone } from "./judge.ts";
 import { ConsentModel } from "./model.ts";
 import { People } from "./people.ts";
 import { knowsTime, type Place } from "./place.ts";
@@ -28,49 +27,37 @@ export async function liveConsent(
   trace?: (line: string) => void,
 ): Promise<Lived> {
   using _sizes = withBlocksOf({ rows_max: 12, rows_kept: 4, block_max: 8 });
-  const life = new ConsentLife(plan, disks, trace);
-  try {
-    await life.run();
-    return life.lived();
-  } catch (thrown) {
-    const broken =
-      thrown instanceof Broken ? thrown.message : `the simulation failed: ${(thrown as Error).stack}`;
-    return { ...life.lived(), broken };
-  } finally {
-    await life.end();
-  }
+  const world = new World(plan.start_ms);
+  const diary = new Diary(world, disks, trace);
+  return diary.of(new ConsentLife(plan, { world, disks, diary }));
 }
 
 class ConsentLife {
   readonly #plan: ConsentPlan;
   readonly #disks: Disks;
+  readonly #diary: Diary;
   readonly #world: World;
   readonly #log: Log;
   readonly #central: SimulatedCentral;
   readonly #places: readonly Place[];
   readonly #model = new ConsentModel();
   readonly #facts = new Map<number, HappenedFact>();
-  readonly #counts: Record<string, number> = {};
-  readonly #trace: ((line: string) => void) | undefined;
   readonly #random: () => number;
   readonly #people: People;
-  #failure: unknown;
-  #hash = 0n;
 
-  constructor(plan: ConsentPlan, disks: Disks, trace?: (line: string) => void) {
+  constructor(plan: ConsentPlan, { world, disks, diary }: { world: World; disks: Disks; diary: Diary }) {
     this.#plan = plan;
     this.#disks = disks;
-    this.#trace = trace;
-    this.#world = new World(plan.start_ms);
-    const write = (line: string) => this.#noteLog(line.slice(25).trimEnd());
-    this.#log = lineLog({ write, clock: new SystemClock(), least: "info" });
+    this.#diary = diary;
+    this.#world = world;
+    this.#log = diary.log((line) => this.#noteLog(line));
     this.#random = seeded(plan.seed * 31 + 5);
     const bytes = seeded(plan.seed * 31 + 7);
     const random = (length: number) => Uint8Array.from({ length }, () => below(bytes, 256));
-    const [world, log] = [this.#world, this.#log];
+    const log = this.#log;
     const central = new SimulatedCentral({ world, log, disk: disks.make(), random });
     this.#central = central;
-    const say = (line: string) => this.#say(line);
+    const say = (line: string) => diary.say(line);
     this.#people = new People({ ...{ world, log, central, say }, model: this.#model, zone: plan.zone });
     this.#places = Array.from({ length: plan.homes }, (_, index) => {
       const of = { world, log, central, disk: disks.make(), keep_days: undefined };
@@ -107,25 +94,17 @@ class ConsentLife {
     await this.#world.pass(60_000);
     for (const step of steps) {
       await this.#world.pass(start_ms + step.at_ms - this.#world.now_ms);
-      this.#say(`step ${step.what} ${step.home}`);
-      this.#count(groups[step.what] ?? step.what);
+      this.#diary.say(`step ${step.what} ${step.home}`);
+      this.#diary.count(groups[step.what] ?? step.what);
       await this.#do(step);
       await this.#world.pass(0);
-      if (this.#failure !== undefined) throw this.#failure;
+      this.#diary.requireNoFailure();
     }
     await this.#settle();
   }
 
-  lived(): Lived {
-    const sum = (of: (home: SimulatedHome) => number) =>
-      this.#places.reduce((total, { home }) => total + of(home), 0);
-    const counts = {
-      ...this.#counts,
-      readings: sum(({ happened }) => happened.length),
-      uploads: sum(({ uploads }) => uploads.done),
-      "failed uploads": sum(({ uploads }) => uploads.failed.length),
-    };
-    return { counts, digest: this.#hash.toString(16).padStart(16, "0") };
+  lived(): Lived["counts"] {
+    return countsOf(this.#places.map(({ home }) => home));
   }
 
   async end(): Promise<void> {
@@ -290,13 +269,13 @@ class ConsentLife {
   #loseCard(place: Place): void {
     const { home } = place;
     if (!home.running || !home.network || place.uploading || this.#central.store === undefined) return;
-    this.#count("cards lost");
+    this.#diary.count("cards lost");
     const there = () => {
       this.#model.boxWentBack(home.home, 0, true, this.#world.now_ms);
       const kept = keptIn(this.#central.disk.directory);
       return (serial: number) => kept.has(serial);
     };
-    home.replaceCard(() => this.#disks.make(), there).catch((thrown) => this.#fail(thrown));
+    home.replaceCard(() => this.#disks.make(), there).catch((thrown) => this.#diary.fail(thrown));
   }
 
   #backup(place: Place): void {
@@ -314,7 +293,7 @@ class ConsentLife {
     const { home, backup } = place;
     const { store } = this.#central;
     if (backup === undefined || !home.running || place.uploading || store === undefined) return;
-    this.#count("backups restored");
+    this.#diary.count("backups restored");
     const asksCentral = asks && home.network;
     const card = this.#disks.make(backup.disk.directory);
     const clock = home.machine.clock({ alive: true });
@@ -337,7 +316,7 @@ class ConsentLife {
   async #restoreCentral(): Promise<void> {
     if (!this.#central.hasBackup || this.#places.some(({ uploading, home }) => uploading || !home.running))
       return;
-    this.#count("central restored");
+    this.#diary.count("central restored");
     await this.#central.restore(this.#disks);
     const kept = keptIn(this.#central.disk.directory);
     for (const { home } of this.#places) {
@@ -355,7 +334,7 @@ class ConsentLife {
 
   /** Looks for what must not be: in all files of the box of a home, and of central. */
   #look(place: Place): void {
-    this.#count("looks");
+    this.#diary.count("looks");
     try {
       const { home, known_ms } = place;
       const judged = { model: this.#model, facts: this.#facts, now_ms: this.#world.now_ms };
@@ -365,13 +344,13 @@ class ConsentLife {
       if (this.#central.store !== undefined)
         requireNone(this.#central.disk.directory, { ...judged, side: "central", whose: "central" });
     } catch (thrown) {
-      this.#failure ??= thrown;
+      this.#diary.fail(thrown);
     }
   }
 
   async #settle(): Promise<void> {
     const world = this.#world;
-    this.#say("settling");
+    this.#diary.say("settling");
     await world.pass(6 * hour_ms);
     for (const place of this.#places) {
       place.home.network = true;
@@ -394,29 +373,16 @@ class ConsentLife {
       }
     await world.pass(2 * hour_ms);
     for (const place of this.#places) this.#look(place);
-    if (this.#failure !== undefined) throw this.#failure;
-    this.#counts["owed"] = requireAll(this.#central.disk.directory, this.#model, uploaded);
-  }
-
-  #fail(thrown: unknown): void {
-    this.#failure ??= thrown;
-  }
-
-  #count(what: string): void {
-    this.#counts[what] = (this.#counts[what] ?? 0) + 1;
+    this.#diary.requireNoFailure();
+    this.#diary.counts["owed"] = requireAll(this.#central.disk.directory, this.#model, uploaded);
   }
 
   /** No log has a reading, whatever time it is of. */
   #noteLog(line: string): void {
     const [serial] = serialsInText(line).filter((one) => this.#facts.has(one));
-    if (serial !== undefined) this.#fail(new Broken(`a line of the log has reading ${serial}: ${line}`));
-    this.#say(line);
-  }
-
-  #say(line: string): void {
-    const told = `${timeText(this.#world.now_ms)} ${line.replaceAll(this.#disks.root, "disk")}`;
-    this.#hash = Bun.hash.xxHash64(told, this.#hash);
-    this.#trace?.(told);
+    if (serial !== undefined)
+      this.#diary.fail(new Broken(`a line of the log has reading ${serial}: ${line}`));
+    this.#diary.say(line);
   }
 }
 

@@ -1,12 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { SystemClock } from "../../../../../src/base/clock.ts";
-import { lineLog } from "../../../../../src/base/log.ts";
 import { day_ms, hour_ms } from "../../../../../src/base/time.ts";
 import { withBlocksOf } from "../../../../../testbed/block-sizes.ts";
 import { below, seeded } from "../../../../../testbed/sample.ts";
+import { Diary, type Lived } from "../diary.ts";
 import type { Disks } from "../disk.ts";
-import type { Lived } from "../life.ts";
+import { Broken } from "../judge.ts";
 import { World } from "../world.ts";
 import { type Look, wrongCoverageIn } from "./coverage-truth.ts";
 import { FactBook, type Section, sectionNames } from "./fact-book.ts";
@@ -29,17 +28,9 @@ export async function liveDevices(
 ): Promise<Lived> {
   await loadLibraries();
   using _sizes = withBlocksOf({ rows_max: 60, rows_kept: 20, block_max: 40 });
-  const life = await DevicesLife.make(plan, disks, trace);
-  try {
-    const wrong = await life.run();
-    const broken =
-      wrong.length === 0 ? undefined : `${wrong.length} wrong: ${wrong.slice(0, told_max).join("\n")}`;
-    return { ...life.lived(), ...(broken && { broken }) };
-  } catch (thrown) {
-    return { ...life.lived(), broken: `the simulation failed: ${(thrown as Error).stack}` };
-  } finally {
-    await life.end();
-  }
+  const world = new World(plan.start_ms, still_turns);
+  const diary = new Diary(world, disks, trace);
+  return diary.of(await DevicesLife.make(plan, { world, disks, diary }));
 }
 
 /** Loads the libraries of drivers before they open: that takes real time. */
@@ -67,9 +58,7 @@ class DevicesLife {
   readonly #book: FactBook;
   readonly #known: Knowledge[];
   readonly #looks: Look[] = [];
-  readonly #counts: Record<string, number> = {};
-  readonly #say: (line: string) => void;
-  readonly #digest: () => bigint;
+  readonly #diary: Diary;
   #boots = 0;
   #settling = false;
   #over = false;
@@ -82,8 +71,7 @@ class DevicesLife {
     book: FactBook;
     known: Knowledge[];
     lines: Readonly<Record<Section, MemoryLine>>;
-    say: (line: string) => void;
-    digest: () => bigint;
+    diary: Diary;
   }) {
     this.#plan = of.plan;
     this.#world = of.world;
@@ -92,20 +80,15 @@ class DevicesLife {
     this.#book = of.book;
     this.#known = of.known;
     this.#lines = of.lines;
-    this.#say = of.say;
-    this.#digest = of.digest;
+    this.#diary = of.diary;
   }
 
-  static async make(plan: DevicesPlan, disks: Disks, trace?: (line: string) => void): Promise<DevicesLife> {
-    const world = new World(plan.start_ms, still_turns);
+  static async make(
+    plan: DevicesPlan,
+    { world, disks, diary }: { world: World; disks: Disks; diary: Diary },
+  ): Promise<DevicesLife> {
     present = world;
-    let hash = 0n;
-    const say = (line: string) => {
-      const told = `${new Date(world.now_ms).toISOString()} ${line.replaceAll(disks.root, "")}`;
-      hash = Bun.hash.xxHash64(told, hash);
-      trace?.(told);
-    };
-    const log = lineLog({ write: (line) => say(line.slice(25).trimEnd()), clock: new SystemClock() });
+    const log = diary.log();
     const directory = join(disks.root, "lines");
     mkdirSync(directory, { recursive: true });
     const lines = Object.fromEntries(
@@ -120,11 +103,11 @@ class DevicesLife {
     const known: Knowledge[] = [];
     const knowsTime = () => known.at(-1)?.clock !== "unknown";
     const home = await Household.make({ world, seed: plan.seed, random, lines, book, knowsTime });
-    return new DevicesLife({ plan, world, box, home, book, known, lines, say, digest: () => hash });
+    return new DevicesLife({ plan, world, box, home, book, known, lines, diary });
   }
 
-  /** Lives it, and answers all that is wrong at its end. */
-  async run(): Promise<string[]> {
+  /** Lives it. @throws Broken with all that is wrong at its end */
+  async run(): Promise<void> {
     const { steps, start_ms, days } = this.#plan;
     const world = this.#world;
     this.#boot(start_ms);
@@ -143,18 +126,23 @@ class DevicesLife {
     this.#repeat(600_000, () => !this.#settling && this.#home.watchBlock());
     for (const step of steps) {
       await world.pass(start_ms + settling_ms + step.at_ms - world.now_ms);
-      this.#say(`step ${step.what}`);
-      this.#count(step.what);
+      this.#diary.say(`step ${step.what}`);
+      this.#diary.count(step.what);
       await this.#do(step);
     }
     await world.pass(start_ms + settling_ms + days * day_ms - world.now_ms);
     await this.#settle();
+    const wrong = await this.#wrong();
+    if (wrong.length > 0) throw new Broken(`${wrong.length} wrong: ${wrong.slice(0, told_max).join("\n")}`);
+  }
+
+  async #wrong(): Promise<string[]> {
     const { parts } = this.#box;
     if (parts === undefined) return ["the gateway does not come up again"];
     const found = await readingsOf(parts.store);
-    this.#counts["readings"] = found.length;
-    this.#counts["facts"] = this.#book.facts.length;
-    this.#counts["owed"] = this.#book.facts.filter(({ owed }) => owed).length;
+    this.#diary.counts["readings"] = found.length;
+    this.#diary.counts["facts"] = this.#book.facts.length;
+    this.#diary.counts["owed"] = this.#book.facts.filter(({ owed }) => owed).length;
     const status = parts.ingest.status();
     if (status.queued !== 0) return [`${status.queued} readings are not written: ${status.problem}`];
     const wrong = wrongIn(this.#book.facts, found, this.#known);
@@ -162,10 +150,6 @@ class DevicesLife {
     for (const [address, heard_ms] of this.#book.signs)
       wrong.push(...wrongCoverageIn(address, await coverageOf(parts.store, address), heard_ms, seen));
     return wrong;
-  }
-
-  lived(): Omit<Lived, "broken"> {
-    return { counts: this.#counts, digest: this.#digest().toString(16).padStart(16, "0") };
   }
 
   async end(): Promise<void> {
@@ -270,7 +254,7 @@ class DevicesLife {
 
   /** All faults are over: what devices keep is read. */
   async #settle(): Promise<void> {
-    this.#say("settling");
+    this.#diary.say("settling");
     this.#settling = true;
     const { disk } = this.#box;
     disk.endAfter(-1);
@@ -286,10 +270,6 @@ class DevicesLife {
       action();
       this.#repeat(every_ms, action);
     });
-  }
-
-  #count(what: string): void {
-    this.#counts[what] = (this.#counts[what] ?? 0) + 1;
   }
 }
 
