@@ -161,7 +161,8 @@ function acceptancesOf(directory: string, { options, context, store }: Visited):
     ...(upload && {
       central: {
         url: upload.url,
-        verify: (stop) => uploadFrom(siteOf(options), { everyDay: true, stop, clock: context.clock, log }),
+        verify: (stop) =>
+          uploadFrom(siteOf({ config: file }), { everyDay: true, stop, clock: context.clock, log }),
       },
     }),
   });

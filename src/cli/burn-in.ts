@@ -141,7 +141,7 @@ async function work(
   const asker = new Asker(terminal);
   const bench: Bench = {
     ...{ directory, config, version, clock, terminal, asker, stop, keep },
-    site: config?.upload && siteOf(options),
+    site: config?.upload && siteOf({ config: configurationOf(options) }),
     items: () => withStore(options, context, (store) => store.itemOverviews()),
     get state() {
       return state;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { readIfThere } from "../../src/base/disk/safe-files.ts";
@@ -73,4 +73,15 @@ test("the record is shown as it was signed, and a second visit goes on where the
   expect(isAsSigned(record)).toBe(true);
   expect(record.signed).toMatchObject({ number: 2, tester: "Ann Lee" });
   expect(record.signed.faults.map(({ what }) => what)).toEqual(["The gateway does not run."]);
+});
+
+test("with --data it uploads as the configuration of that directory says", async () => {
+  writeFileSync(
+    join(site.data, "lintel.toml"),
+    `data = "${site.data}"\n[upload]\nurl = "http://127.0.0.1:9"\ntoken_file = "no-such-token"\n`,
+  );
+  const { out } = await site.lintel("accept", "--json", ...place, "--tester", "Ann Lee");
+  const { signed } = JSON.parse(out) as KeptAcceptance;
+  expect(signed.upload.url).toBe("http://127.0.0.1:9");
+  expect(signed.upload.failure).toContain("no-such-token");
 });

@@ -75,6 +75,17 @@ test("a disk that forgot the whole burn-in is named by the number on the screen"
   );
 });
 
+test("with --data it sends where the configuration of that directory says", async () => {
+  const directory = join(site.directory, "configured");
+  mkdirSync(directory, { mode: 0o700 });
+  const upload = `[upload]\nurl = "http://127.0.0.1:9"\ntoken_file = "no-such-token"\n`;
+  writeFileSync(join(directory, "lintel.toml"), `data = "${directory}"\n${upload}`);
+  const skipped = burnInNames.filter((name) => name !== "upload").join(",");
+  const { code, said } = await burnIn(site, ["--data", directory, "--skip", skipped, "--reason", "tried"]);
+  expect(code).toBe(2);
+  expect(said).toContain(`there is no Lintel database in ${directory}`);
+});
+
 test("the page for technicians has each check as the command asks for it", () => {
   const page = readFileSync(join(import.meta.dir, "../../../docs/burn-in.md"), "utf8");
   for (const [name, { asks, judged }] of Object.entries(burnInChecks))
