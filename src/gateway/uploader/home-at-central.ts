@@ -56,14 +56,13 @@ export async function takeHomeRecords(options: {
   await store.takePauses(takenOver(pauses));
   const erased = await store.erasures();
   const fit = withheld(records, unanswered(erased, erasures), erased);
-  const document = JSON.stringify(fit);
   const path = join(directory, recordsName);
   const before = keptRecords(path);
   const [home = 0] = [...notesIn(before), ...notesIn(fit), ...told.kept].map(({ homeid }) => homeid);
   // What the home has said since central was told stays, and is told next time.
   const late = changesBetween(changed(notesIn(before), told), await store.recordsOf("notes", home));
-  const { imported, faults } = await importFitting(store, JSON.parse(document));
-  const gone = goneFrom(before, JSON.parse(document));
+  const { imported, faults } = await importFitting(store, fit);
+  const gone = goneFrom(before, fit);
   await store.forgetRecords(gone);
   await releaseItems(store, gone);
   // A note that does not fit was not removed here: the next upload must not say so.
