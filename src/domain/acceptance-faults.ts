@@ -35,35 +35,26 @@ function boxFaults({
   upload,
   devices,
 }: AcceptanceFindings): AcceptanceFault[] {
+  const doubt = clockdoubt === null ? "" : `: ${clockdoubt}`;
   return [
-    ...(clockknown && clockdoubt === null
-      ? []
-      : [
-          {
-            what: `The clock of the box is not known to be right${clockdoubt === null ? "" : `: ${clockdoubt}`}.`,
-            remedy: "Run lintel clock: it says what to do.",
-          },
-        ]),
-    ...(paused
-      ? [
-          {
-            what: "Nothing is recorded: the home has asked for a pause.",
-            remedy: "End it with lintel resume.",
-          },
-        ]
-      : []),
-    ...(upload.failure === null
-      ? []
-      : [
-          {
-            what: `Central did not take the upload: ${upload.failure}.`,
-            remedy: "Give the box a network, run lintel verify, and finish again.",
-          },
-        ]),
-    ...(devices.length === 0
-      ? [{ what: "The box has no device.", remedy: "Let devices in, and try each." }]
-      : []),
+    ...faultIf(
+      !clockknown || clockdoubt !== null,
+      `The clock of the box is not known to be right${doubt}.`,
+      "Run lintel clock: it says what to do.",
+    ),
+    ...faultIf(paused, "Nothing is recorded: the home has asked for a pause.", "End it with lintel resume."),
+    ...faultIf(
+      upload.failure !== null,
+      `Central did not take the upload: ${upload.failure}.`,
+      "Give the box a network, run lintel verify, and finish again.",
+    ),
+    ...faultIf(devices.length === 0, "The box has no device.", "Let devices in, and try each."),
   ];
+}
+
+/** A fault, where it is so. */
+export function faultIf(isSo: boolean, what: string, remedy: string): AcceptanceFault[] {
+  return isSo ? [{ what, remedy }] : [];
 }
 
 /** Devices that did not answer, where each answered in the place of the other. */
@@ -120,33 +111,24 @@ function partFaults(device: AcceptedDevice): AcceptanceFault[] {
     device;
   const left =
     battery !== null ? ` (${battery} %)` : batteryvoltage !== null ? ` (${batteryvoltage} mV)` : "";
+  const isWeak = signal !== null && signal < quality_enough;
   return [
-    ...(batterylow
-      ? [{ what: `The battery of ${itemname} is nearly empty${left}.`, remedy: "Put a fresh one in." }]
-      : []),
-    ...(signal !== null && signal < quality_enough
-      ? [
-          {
-            what: `The signal of ${itemname} is weak (${signal} of 255).`,
-            remedy: "Bring it, or the stick, nearer.",
-          },
-        ]
-      : poor
-        ? [
-            {
-              what: `The way of ${itemname} through ${through ?? "its neighbour"} is weak.`,
-              remedy: "Put a router between them, and scan again with lintel mesh.",
-            },
-          ]
-        : []),
-    ...(elsewhere
-      ? [
-          {
-            what: `By the inventory ${itemname} is in another home.`,
-            remedy: `Correct the inventory, or run lintel items forget ${macaddress}.`,
-          },
-        ]
-      : []),
+    ...faultIf(batterylow, `The battery of ${itemname} is nearly empty${left}.`, "Put a fresh one in."),
+    ...faultIf(
+      isWeak,
+      `The signal of ${itemname} is weak (${signal} of 255).`,
+      "Bring it, or the stick, nearer.",
+    ),
+    ...faultIf(
+      poor && !isWeak,
+      `The way of ${itemname} through ${through ?? "its neighbour"} is weak.`,
+      "Put a router between them, and scan again with lintel mesh.",
+    ),
+    ...faultIf(
+      elsewhere,
+      `By the inventory ${itemname} is in another home.`,
+      `Correct the inventory, or run lintel items forget ${macaddress}.`,
+    ),
   ];
 }
 

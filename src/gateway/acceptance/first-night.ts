@@ -13,6 +13,7 @@ import {
   type KeptAcceptance,
   taskDone_ms,
 } from "../../domain/acceptance.ts";
+import { faultIf } from "../../domain/acceptance-faults.ts";
 import type { Kind } from "../../domain/kinds.ts";
 import type { Store } from "../../store/store.ts";
 import { boxKey } from "../box-key.ts";
@@ -151,36 +152,28 @@ function nightFaults(
 ): AcceptanceFault[] {
   const { coverage, lateframes, clockoffset, commit } = found;
   return [
-    ...coverage
-      .filter(({ covered }) => covered < covered_min)
-      .map(({ itemname, covered }) => ({
-        what: `${itemname} was covered for ${Math.floor(covered * 100)} % of the first night.`,
-        remedy: "Bring it, or the stick, nearer, and look at lintel mesh.",
-      })),
-    ...(lateframes > late_max
-      ? [
-          {
-            what: `${lateframes} messages came late to the disk in the first night.`,
-            remedy: "Run lintel doctor: the box is too busy, or its card too slow.",
-          },
-        ]
-      : []),
-    ...(clockoffset !== null && clockoffset > clock_error_max_ms
-      ? [
-          {
-            what: `The clock may be off by ${Math.round(clockoffset / 1_000)} s.`,
-            remedy: "Let the network answer time requests (UDP port 123).",
-          },
-        ]
-      : []),
-    ...(commit !== null && commit > commit_max_ms
-      ? [
-          {
-            what: `The card took up to ${commit} ms for a write.`,
-            remedy: "Put in another card, of a make that is sold as industrial or high endurance.",
-          },
-        ]
-      : []),
+    ...coverage.flatMap(({ itemname, covered }) =>
+      faultIf(
+        covered < covered_min,
+        `${itemname} was covered for ${Math.floor(covered * 100)} % of the first night.`,
+        "Bring it, or the stick, nearer, and look at lintel mesh.",
+      ),
+    ),
+    ...faultIf(
+      lateframes > late_max,
+      `${lateframes} messages came late to the disk in the first night.`,
+      "Run lintel doctor: the box is too busy, or its card too slow.",
+    ),
+    ...faultIf(
+      (clockoffset ?? 0) > clock_error_max_ms,
+      `The clock may be off by ${Math.round((clockoffset ?? 0) / 1_000)} s.`,
+      "Let the network answer time requests (UDP port 123).",
+    ),
+    ...faultIf(
+      (commit ?? 0) > commit_max_ms,
+      `The card took up to ${commit} ms for a write.`,
+      "Put in another card, of a make that is sold as industrial or high endurance.",
+    ),
   ];
 }
 
