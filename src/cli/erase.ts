@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
 import { GuardedClock, requireBelievedClock } from "../base/guarded-clock.ts";
 import { type Removal, removalsIn } from "../export/removals.ts";
-import { forgetKeptRecords } from "../gateway/uploader/home-at-central.ts";
+import { eraseBeside } from "../gateway/uploader/home-at-central.ts";
 import type { Erasure, ErasurePlan, ErasureTarget } from "../store/erasure.ts";
 import { setAsideIn } from "../store/sqlite/data-directory.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
@@ -82,7 +82,7 @@ async function erase(options: EraseOptions, context: CommandContext): Promise<vo
     );
   await withStore(options, context, async (store, directory) => {
     if (list) return listErasures(store, options, context);
-    if (again !== undefined) return eraseAgain(store, again, options, context);
+    if (again !== undefined) return eraseAgain(store, again, { directory, options, context });
     const target = home === undefined ? { subject: subject ?? 0 } : { home };
     await eraseTarget(target, { store, directory, options, context });
   });
@@ -121,12 +121,14 @@ async function eraseTarget(
   if (options.dryRun) terminal.say(terminal.errorColours.dim("This was a dry run: nothing has changed."));
 }
 
-/** Does what is left of an erasure that was interrupted: its bytes in the database, and the records that a gateway keeps beside it. */
+/** Does what is left of an erasure that was interrupted: its bytes in the database, and what a gateway keeps beside it. */
 async function finish(store: Store, directory: string | undefined): Promise<void> {
   await store.takeErasures([]);
   if (directory === undefined || storedRole(directory) !== "gateway") return;
-  for (const { own, subject, home } of await store.erasures())
-    if (own === 1) forgetKeptRecords(directory, subject === null ? { home } : { subject });
+  eraseBeside(
+    directory,
+    (await store.erasures()).filter(({ own }) => own === 1),
+  );
 }
 
 function unknown(target: ErasureTarget): OperatorError {
@@ -254,9 +256,10 @@ const listed: TableColumns<Erasure> = {
 async function eraseAgain(
   store: Store,
   file: string,
-  { yes, json }: EraseOptions,
-  { terminal }: CommandContext,
+  run: { directory: string | undefined; options: EraseOptions; context: CommandContext },
 ): Promise<void> {
+  const { yes, json } = run.options;
+  const { terminal } = run.context;
   const spans = spansIn(file);
   const known = new Set((await store.erasures()).map(({ id }) => id));
   const fresh = new Set(spans.map(({ id }) => id).filter((id) => !known.has(id)));
@@ -266,6 +269,7 @@ async function eraseAgain(
       "nothing has changed; add --yes if it is meant",
     );
   const taken = await store.takeErasures(spans);
+  await finish(store, run.directory);
   if (json) terminal.printJson({ erasures: fresh.size, spans: taken });
   else
     terminal.say(

@@ -31,6 +31,11 @@ export const ErasedSpan = Type.Object(
 );
 export type ErasedSpan = Static<typeof ErasedSpan>;
 
+/** Whether a span is of all that a home has sent, whoever lived there. */
+export function isWholeHome({ subject, kind }: ErasedSpan): boolean {
+  return subject === null && kind === null;
+}
+
 /** A span that a store takes over: `own` as another copy of the same store had it, 0 where it is not told. */
 export type TakenSpan = ErasedSpan & { readonly own?: number };
 

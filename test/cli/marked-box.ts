@@ -1,11 +1,20 @@
 /**
  * A gateway without drivers, on the directory named first, in the home named second: takes in this many (fourth) states of a pill box and events of a sensor
- * in the past day, of which each state has the mark (third) in it, then says so and stays until it is killed. Addresses are of the home.
+ * in the past day, of which each state has the mark (third) in it, then says so and stays until it is killed. Addresses are of the home. Beside the store it
+ * has a scan of the mesh and the record of an installation, with FILES and the home in each.
  */
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { clockQuality } from "../../src/base/clock.ts";
+import { signedJson } from "../../src/base/signed-json.ts";
 import { day_ms } from "../../src/base/time.ts";
+import type { Acceptance } from "../../src/domain/acceptance.ts";
+import { acceptancesBytes, acceptancesFile } from "../../src/domain/acceptance-file.ts";
+import type { MeshScans } from "../../src/domain/mesh.ts";
+import { meshFile } from "../../src/domain/mesh-file.ts";
 import type { Device } from "../../src/domain/reading.ts";
+import { boxKey } from "../../src/gateway/box-key.ts";
 import { openBox } from "./box-store.ts";
 
 const [directory = "", home = "", mark = "", count = "", minutes = "0"] = process.argv.slice(2);
@@ -23,4 +32,16 @@ for (let number = 0; number < Number(count); number += 1) {
     { device: sensor, series: "wirelesssensor_events", ...at, values: { event: number } },
   ]);
 }
+const at_s = Math.floor(start_ms / 1000);
+const record: Acceptance = {
+  ...({ format: "lintel acceptance 1", number: 1, tester: `FILES${home}`, homeid: null } as const),
+  ...{ timezone: "UTC", started: at_s, finished: at_s, release: "0.1.0", devices: [], lines: [] },
+  ...{ clockknown: true, clockdoubt: null, paused: false, passed: true, faults: [] },
+  upload: { url: null, sent: null, differingdays: null, failure: null },
+};
+const accepted = acceptancesBytes([{ ...signedJson(record, boxKey(directory)), nights: [] }]);
+writeFileSync(join(directory, acceptancesFile), accepted);
+const nodes = [{ address: `0x${home}`, role: "stick", model: `FILES${home}` }] as const;
+const scans = { scans: [{ at_ms: start_ms, nodes: [...nodes], links: [] }] } satisfies MeshScans;
+writeFileSync(join(directory, meshFile), JSON.stringify(scans));
 stay();

@@ -30,8 +30,10 @@ const programme = () => ({
   ],
 });
 
-const gone = { MARK12: 0, ADDRESS12: 0, "00:00:00:00:12": 0 };
+const gone = { MARK12: 0, ADDRESS12: 0, FILES12: 0, "00:00:00:00:12": 0 };
 const here = Object.keys(gone) as (keyof typeof gone)[];
+const goneThere = { MARK12: 0, ADDRESS12: 0, FILES12: 0 };
+const ofBox = Object.keys(goneThere) as (keyof typeof goneThere)[];
 
 async function uploaded(made: MarkedHomes): Promise<void> {
   homes = made;
@@ -54,6 +56,8 @@ describe("a home that is erased at central", () => {
     const made = new MarkedHomes();
     await uploaded(made);
     expect(marksIn(await made.served(), "MARK12").MARK12).toBeGreaterThan(400);
+    for (const place of ["central", "box-12"])
+      expect(marksIn(made.bytesIn(place), "FILES12").FILES12).toBeGreaterThanOrEqual(2);
     const other = marksIn(await made.served(), "MARK13", "ADDRESS13", "SUBJECT8");
     await made.run("backup", made.at("stick"), "--config", made.config(12));
     await made.run("backup", made.at("central-before"), ...made.store);
@@ -72,17 +76,17 @@ describe("a home that is erased at central", () => {
     // The gateway is told with its next upload, and erases the same.
     await made.upload(12);
     expect(marksIn(made.bytesIn("central"), ...here)).toEqual(gone);
-    expect(marksIn(made.bytesIn("box-12"), "MARK12", "ADDRESS12")).toEqual({ MARK12: 0, ADDRESS12: 0 });
+    expect(marksIn(made.bytesIn("box-12"), ...ofBox)).toEqual(goneThere);
     expect(await made.upload(12, "verify")).toMatchObject({ differing_days: 0 });
     await made.run("backup", made.at("central-after"), ...made.store);
     expect(marksIn(made.bytesIn("central-after"), ...here)).toEqual(gone);
     // Older backups: of the box, which asks central, and of central, which knows what was erased before.
     await made.run("restore", made.at("stick"), "--replace", "--config", made.config(12));
-    expect(marksIn(made.bytesIn("box-12"), "MARK12", "ADDRESS12")).toEqual({ MARK12: 0, ADDRESS12: 0 });
+    expect(marksIn(made.bytesIn("box-12"), ...ofBox)).toEqual(goneThere);
     await made.upload(12);
     await made.run("restore", "--from-central", "--replace", "--config", made.config(12));
     await made.upload(12);
-    expect(marksIn(made.bytesIn("box-12"), "MARK12", "ADDRESS12")).toEqual({ MARK12: 0, ADDRESS12: 0 });
+    expect(marksIn(made.bytesIn("box-12"), ...ofBox)).toEqual(goneThere);
     const list = await made.run("erase", "--list", ...made.store, "--json");
     expect(list).toMatchObject([{ home: 12, subject: null }]);
     expect(list[0].readings + list[0].refused).toBeGreaterThanOrEqual(1_200);
@@ -118,7 +122,7 @@ describe("a home that is erased at central", () => {
     await made.upload(12);
     expect(marksIn(await made.served(), ...here)).toEqual(gone);
     expect(marksIn(await made.served(), "MARK13", "ADDRESS13", "SUBJECT8")).toEqual(other);
-    expect(marksIn(made.bytesIn("box-12"), "MARK12", "ADDRESS12")).toEqual({ MARK12: 0, ADDRESS12: 0 });
+    expect(marksIn(made.bytesIn("box-12"), ...ofBox)).toEqual(goneThere);
     expect(await made.upload(12, "verify")).toMatchObject({ differing_days: 0 });
     await made.stop();
     await made[Symbol.asyncDispose]();

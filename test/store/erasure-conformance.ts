@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { day_ms } from "../../src/base/time.ts";
+import { meshFile } from "../../src/domain/mesh-file.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ErasureTarget } from "../../src/store/erasure.ts";
 import { givenNamesBytes, givenNamesFile } from "../../src/store/inventory/given-names.ts";
@@ -153,6 +154,30 @@ function wholeHome(make: MakeStore): void {
     expect(await copy.store.takeErasures(spans)).toBe(0);
     expect(await copy.store.record("homes", 12)).toMatchObject({ homeid: 12 });
     expect(await copy.store.erasures()).toMatchObject([{ id, own: 0, readings: 20 }]);
+  });
+
+  test("has no scan of its mesh of that time, however often its gateway sends it, and keeps later ones and other files", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "here").add(...events(1, 10));
+    await store.receive(gateway.all(), gateway.sender);
+    const scan = (at: number) => ({ at_ms: at, nodes: [], links: [] });
+    const fileOf = (...scans: object[]) => new TextEncoder().encode(JSON.stringify({ scans }));
+    const other = new Uint8Array([1, 2, 3]);
+    await erase(store, { home: 12 });
+    for (const [home, left] of [
+      [12, fileOf(scan(at_ms))],
+      [13, fileOf(scan(at_ms), scan(at_ms - 1))],
+    ] as const) {
+      await store.putBackup(home, meshFile, fileOf(scan(at_ms), scan(at_ms - 1)));
+      await store.putBackup(home, "cursors.json", other);
+      expect(await store.backups(home)).toEqual(
+        new Map([
+          ["cursors.json", other],
+          [meshFile, left],
+        ]),
+      );
+    }
   });
 }
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { forgetKeptRecords } from "../../gateway/uploader/home-at-central.ts";
+import { eraseBeside } from "../../gateway/uploader/home-at-central.ts";
 import { arrays, rowsOf, type Work } from "../../store/database.ts";
 import type { ErasedSpan, Erasure } from "../../store/erasure.ts";
 import { allErasures } from "../../store/inventory/erasing.ts";
@@ -148,7 +148,7 @@ function* allUnkept(): Work<{ erasures: Erasure[]; pauses: Pause[] }> {
   return { erasures, pauses: known.length === 0 ? [] : yield* pausesIn() };
 }
 
-/** Erases the same in a store that is brought back, and in the records that are kept beside it, before anybody serves it. */
+/** Erases the same in a store that is brought back, and in what is kept beside it, before anybody serves it. */
 export async function eraseAgain(
   directory: string,
   { erasures, pauses }: Unkept,
@@ -160,7 +160,5 @@ export async function eraseAgain(
     await store.takeErasures(erasures);
     await store.takePauses(pauses);
   });
-  for (const { subject, kind, home } of erasures)
-    if (subject !== null) forgetKeptRecords(directory, { subject });
-    else if (kind === null) forgetKeptRecords(directory, { home });
+  eraseBeside(directory, erasures);
 }

@@ -22,6 +22,7 @@ import {
   ErasedSpans,
   type Erasure,
   type ErasureTarget,
+  isWholeHome,
   type SpanOfDevice,
 } from "../../store/erasure.ts";
 import type { UploadStore } from "../../store/gateway/upload-store.ts";
@@ -32,6 +33,7 @@ import type { CentralClient } from "../../transfer/central-client.ts";
 import { bodyOfFiles, filesInBody, type HomeFiles } from "../../transfer/kept-files.ts";
 import { BackupsBody } from "../../transfer/protocol.ts";
 import { type HttpClient, jsonBody } from "../../web/client/http-client.ts";
+import { eraseInHomeFiles } from "./home-files.ts";
 
 /**
  * Takes the home records of central into a gateway's store, after the checks of any import. A record that does not fit is left out with those
@@ -55,6 +57,7 @@ export async function takeHomeRecords(options: {
   await store.takeErasures(erasures);
   await store.takePauses(takenOver(pauses));
   const erased = await store.erasures();
+  eraseInHomeFiles(directory, erased);
   const fit = withheld(records, unanswered(erased, erasures), erased);
   const path = join(directory, recordsName);
   const before = keptRecords(path);
@@ -146,10 +149,15 @@ function notesIn({ notes = [] }: RecordsDocument): readonly Note[] {
 
 const nothingChanged: NoteChanges = { kept: [], removed: [] };
 
-/** Takes out of the document that is kept what was erased here. */
-export function forgetKeptRecords(directory: string, target: ErasureTarget): void {
+/** Takes out of the files of a data directory, and of the document that is kept there, what was erased here. */
+export function eraseBeside(directory: string, erasures: readonly ErasedSpan[]): void {
+  eraseInHomeFiles(directory, erasures);
   const path = join(directory, recordsName);
-  if (existsSync(path)) writeDurably(path, JSON.stringify(withheld(keptRecords(path), [target])));
+  const targets = erasures
+    .filter((erasure) => erasure.subject !== null || isWholeHome(erasure))
+    .map(({ subject, home }) => (subject === null ? { home } : { subject }));
+  if (targets.length > 0 && existsSync(path))
+    writeDurably(path, JSON.stringify(withheld(keptRecords(path), targets, erasures)));
 }
 
 /** Targets that were erased here, and not at central. */

@@ -8,6 +8,8 @@ import { burnInFile } from "../../domain/burn-in-file.ts";
 import { valueInFile } from "../../domain/home-file.ts";
 import { Identity, identities_max, parseIdentity } from "../../domain/identity.ts";
 import { meshFile } from "../../domain/mesh-file.ts";
+import { fileWithoutErased } from "../../store/erased-files.ts";
+import type { ErasedSpan } from "../../store/erasure.ts";
 import { Admitted } from "../../store/gateway/gateway-store.ts";
 import { erasedIn } from "../../store/inventory/erasing.ts";
 import {
@@ -95,6 +97,17 @@ export function putHomeFiles(
     writeDurably(join(generations, "network-000001.json"), network);
   }
   return { network: network !== undefined };
+}
+
+/** Takes out of the files of a data directory what was erased of the home. */
+export function eraseInHomeFiles(data: string, erasures: readonly ErasedSpan[]): void {
+  for (const name of plainFiles) {
+    const path = join(data, name);
+    if (!existsSync(path)) continue;
+    const content = readFileSync(path);
+    const left = fileWithoutErased(name, content, erasures);
+    if (Buffer.compare(content, left) !== 0) writeDurably(path, left);
+  }
 }
 
 /** Puts cursors and identities that central kept into a data directory, each unless its own are of a later time. */

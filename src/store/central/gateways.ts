@@ -13,6 +13,7 @@ import {
   type Work,
   withoutNulls,
 } from "../database.ts";
+import { fileWithoutErased } from "../erased-files.ts";
 import { erasedIn } from "../inventory/erasing.ts";
 import { givenNamesFile, givenNamesIn, namesWithoutErased } from "../inventory/given-names.ts";
 import { keepNamesFile } from "../inventory/naming.ts";
@@ -98,9 +99,10 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
       "send its files under the names they had before",
     );
   }
+  // A gateway may not know yet what was erased here.
+  const erased = yield* erasedIn(home);
   if (name === givenNamesFile) {
-    // A gateway may not know yet what was erased here.
-    yield* keepNamesFile(home, namesWithoutErased(givenNamesIn(content), yield* erasedIn(home)));
+    yield* keepNamesFile(home, namesWithoutErased(givenNamesIn(content), erased));
     return;
   }
   yield* change(
@@ -108,7 +110,7 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
      ON CONFLICT (home, name) DO UPDATE SET content = excluded.content`,
     home,
     name,
-    content,
+    fileWithoutErased(name, content, erased),
   );
 }
 

@@ -6,6 +6,7 @@ import {
   type ErasurePlan,
   type ErasureTarget,
   isOfDevice,
+  isWholeHome,
   type SpanOfDevice,
   type TakenSpan,
 } from "../erasure.ts";
@@ -105,10 +106,6 @@ function* takeAway(homes: Homes, spans: readonly TakenSpan[]): Work<void> {
   });
   for (const home of new Set(spans.map((span) => span.home)))
     yield* forgetNames(homes, home, yield* erasedIn(home));
-}
-
-function isWholeHome({ subject, kind }: ErasedSpan): boolean {
-  return subject === null && kind === null;
 }
 
 /** Removes the readings of a home that lie in a span, and the health of its devices; answers how many readings those were. */
