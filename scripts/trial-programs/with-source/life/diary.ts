@@ -14,7 +14,7 @@ export interface Lived {
   readonly digest: string;
 }
 
-/** What happens in a life, line by line, and how often each thing was done. */
+/** Lines of the events of a life, and how often each thing was done. */
 export class Diary {
   readonly counts: Record<string, number> = {};
   readonly #world: World;
@@ -76,7 +76,7 @@ export class Diary {
   }
 }
 
-/** What homes have recorded and uploaded. */
+/** Counts of readings that homes have recorded and uploaded. */
 export function countsOf(homes: readonly SimulatedHome[]): Lived["counts"] {
   const sum = (of: (home: SimulatedHome) => number) => homes.reduce((total, home) => total + of(home), 0);
   return {
