@@ -18,7 +18,7 @@ import {
 import { dirname, join, relative } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { Release } from "../../src/gateway/update/releases.ts";
+import { Release, type ReleasePackage } from "../../src/gateway/update/releases.ts";
 
 const Keys = Type.Object({
   threshold: Type.Integer({ minimum: 1 }),
@@ -71,6 +71,22 @@ export class Ledger {
     return join(this.directory, "packages", file);
   }
 
+  /** What is made of a package for boxes that have its Bun: by its digest, as a package of the same name may be refused. */
+  withoutBunPath({ sha256 }: ReleasePackage): string {
+    return this.packagePath(`without-bun-${sha256}.deb`);
+  }
+
+  /** Its own copies of all packages, each with what was signed of it. */
+  packages(): { readonly release: Release; readonly of: ReleasePackage; readonly path: string }[] {
+    return this.state.releases.flatMap((release) => {
+      const { file, without_bun } = release;
+      return [
+        { release, of: release, path: this.packagePath(file) },
+        ...(without_bun ? [{ release, of: without_bun, path: this.withoutBunPath(without_bun) }] : []),
+      ];
+    });
+  }
+
   /** Its own copy of what was signed. */
   get metadata(): string {
     return join(this.directory, "metadata");
@@ -82,11 +98,10 @@ export class Ledger {
 
   /** @throws with the name of a package that is not the one that was added */
   checkPackages(): void {
-    for (const { file, sha256 } of this.state.releases) {
-      const path = this.packagePath(file);
+    for (const { path, of } of this.packages()) {
       if (!existsSync(path))
         throw new Error(`${path} is gone: put the package back, or withdraw its version`);
-      if (digestOf(path) !== sha256)
+      if (digestOf(path) !== of.sha256)
         throw new Error(
           `${path} is not the package that was added: another hand has changed it. Nothing was signed`,
         );

@@ -17,6 +17,7 @@ import { Release } from "../../src/gateway/update/releases.ts";
 import { keysIn, makeKey } from "./keys.ts";
 import { digestOf, Ledger, type LedgerState } from "./ledger.ts";
 import { filesOf, newestFirst, ringsOf, signAll } from "./repository.ts";
+import { makeWithoutBun } from "./without-bun.ts";
 
 const usage = `./scripts/release init LEDGER --folder FOLDER [--rings 5,50,500]
     makes a ledger with the keys of a programme in LEDGER/keys, and LEDGER/root.json, which goes into packages
@@ -67,7 +68,7 @@ const actions: Readonly<Record<string, (directory: string, files: string[]) => P
     if (files.length === 0) throw new Error("name at least one package");
     const ledger = Ledger.open(directory);
     const ring = ringAsked(ledger);
-    const added = files.map((path) => releaseOf(path, ring));
+    const added = files.map((path) => releaseOf(path, { ring, ledger }));
     const isAdded = (one: Release) => added.some((other) => sameBuild(one, other));
     for (const known of ledger.state.releases.filter(isAdded))
       if (!added.some(({ sha256 }) => sha256 === known.sha256))
@@ -221,8 +222,8 @@ async function agreed(): Promise<boolean> {
 }
 
 function* differences(before: readonly Release[], after: readonly Release[]): Generator<string> {
-  const text = ({ version, architecture, sha256 }: Release) =>
-    `${version} ${architecture}, SHA-256 ${sha256}`;
+  const text = ({ version, architecture, sha256, without_bun }: Release) =>
+    `${version} ${architecture}, SHA-256 ${sha256}${without_bun ? `, without Bun ${without_bun.sha256}` : ""}`;
   for (const one of after) {
     const known = before.find((other) => sameBuild(one, other));
     if (known === undefined) yield `add ${text(one)}, ring ${one.ring}`;
@@ -258,20 +259,18 @@ function versionAsked(ledger: Ledger): string {
 }
 
 /** The release that a package says it is. */
-function releaseOf(path: string, ring: number): Release {
+function releaseOf(path: string, { ring, ledger }: { ring: number; ledger: Ledger }): Release {
   if (!existsSync(path)) throw new Error(`there is no package ${path}`);
   const script = 'dpkg-deb --fsys-tarfile "$1" | tar -xO ./usr/lib/lintel/release.json';
   const { stdout, exitCode, stderr } = Bun.spawnSync(["sh", "-c", script, "sh", path]);
   if (exitCode !== 0) throw new Error(`${path} is no package of Lintel (${stderr.toString().trim()})`);
   const { version, commit, architecture } = JSON.parse(stdout.toString()) as Release;
+  const file = basename(path);
+  const without_bun = makeWithoutBun(path, ledger);
   const release = {
-    version,
-    commit,
-    ring,
-    architecture,
-    file: basename(path),
-    bytes: statSync(path).size,
-    sha256: digestOf(path),
+    ...{ version, commit, ring, architecture, file },
+    ...{ bytes: statSync(path).size, sha256: digestOf(path) },
+    ...(without_bun && { without_bun }),
   };
   const fault = Value.Errors(Release, release).First();
   if (fault !== undefined) throw new Error(`${path}: ${fault.path} ${fault.message} (${fault.value})`);

@@ -152,8 +152,8 @@ export async function signAll(
 /** The files of the served folder, by their paths there; those that name others come last. */
 export function filesOf(ledger: Ledger): Map<string, { from: string }> {
   const files = new Map<string, { from: string }>();
-  for (const release of ledger.state.releases)
-    files.set(`targets/${targetPathOf(release)}`, { from: ledger.packagePath(release.file) });
+  for (const { release, of, path } of ledger.packages())
+    files.set(`targets/${targetPathOf(release, of)}`, { from: path });
   const root = readSigned(ledger, "root");
   for (let version = 1; version <= (root?.version ?? 0); version += 1)
     files.set(`metadata/${version}.root.json`, { from: join(ledger.metadata, `${version}.root.json`) });
@@ -175,12 +175,12 @@ export function ringsOf(roles: Readonly<Record<string, unknown>>): number[] {
 export const newestFirst = (one: Release, other: Release) =>
   compareVersions(other.version, one.version) || one.architecture.localeCompare(other.architecture, "en");
 
-function targetOf({ version, commit, architecture, ring, file, bytes, sha256 }: Release): TargetFile {
+function targetOf({ ring, file, bytes, sha256, ...custom }: Release): TargetFile {
   return new TargetFile({
     path: `ring-${ring}/${file}`,
     length: bytes,
     hashes: { sha256 },
-    unrecognizedFields: { custom: { version, commit, architecture } },
+    unrecognizedFields: { custom },
   });
 }
 

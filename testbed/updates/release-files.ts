@@ -28,6 +28,8 @@ export interface ReleaseOf {
   architecture?: string;
   /** Its program is one file that imports the bundle where it lies: the same steps on the disk, and few of each. */
   short?: boolean;
+  /** A word in its Bun, which is then a file, and the same in all releases with this word. */
+  bun?: string;
 }
 
 /** A release as a folder that runs by itself, with the same program whatever its version; only root may write into it. */
@@ -35,7 +37,9 @@ export function makeRelease(folder: string, of: ReleaseOf): void {
   made ??= bundle();
   const program = join(folder, "program");
   mkdirSync(program, { recursive: true, mode: 0o755 });
-  symlinkSync(made.bun, join(folder, "bun"));
+  const bun = join(folder, "bun");
+  if (of.bun === undefined) symlinkSync(made.bun, bun);
+  else writeFileSync(bun, `#!/bin/sh\n# ${of.bun}\nexec ${made.bun} "$@"\n`, { mode: 0o755 });
   if (of.short)
     writeFileSync(join(program, "main.js"), `import ${JSON.stringify(join(made.program, "main.js"))};\n`);
   else {

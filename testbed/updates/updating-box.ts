@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, normalize } from "node:path";
+import { basename, join, normalize } from "node:path";
 import type { Subprocess } from "bun";
 import { eventually, Site } from "../front-door.ts";
 import { linesOf } from "../lines.ts";
@@ -24,8 +24,9 @@ export class ReleaseServer {
   readonly #server: Bun.Server<undefined>;
   /** Bytes of a package that it sends before it cuts the connection; absent: all. */
   cutAfter_bytes: number | undefined;
-  /** Requests for packages, by where they begin. */
+  /** Requests for packages, by where they begin, and by the digests in their addresses. */
   readonly ranges: number[] = [];
+  readonly asked: string[] = [];
 
   constructor(readonly folder: string) {
     this.#server = Bun.serve({
@@ -38,7 +39,10 @@ export class ReleaseServer {
         );
         if (!existsSync(path) || !statSync(path).isFile()) return new Response("", { status: 404 });
         const from = Number(/^bytes=(\d+)-$/.exec(request.headers.get("range") ?? "")?.[1] ?? 0);
-        if (path.endsWith(".deb")) this.ranges.push(from);
+        if (path.endsWith(".deb")) {
+          this.ranges.push(from);
+          this.asked.push(basename(path).slice(0, 64));
+        }
         const bytes = (await Bun.file(path).bytes()).slice(from);
         const cut = path.endsWith(".deb") ? this.cutAfter_bytes : undefined;
         const sent = cut === undefined ? bytes : bytes.slice(0, cut);
@@ -113,6 +117,7 @@ process.stdout.write(await answer.text());`;
     ring?: number;
     architecture?: string;
     short?: boolean;
+    bun?: string;
   }): string {
     const file = makePackage(this.site.directory, { root: this.root, ...of });
     this.list("add", "--ring", String(of.ring ?? 500), file);
@@ -121,7 +126,9 @@ process.stdout.write(await answer.text());`;
 
   /** `scripts/release` of the programme. */
   list(verb: string, ...words: string[]): void {
-    const { exitCode, stderr } = Bun.spawnSync([publish, verb, this.ledger, "--yes", ...words]);
+    const { exitCode, stderr } = Bun.spawnSync([publish, verb, this.ledger, "--yes", ...words], {
+      env: { ...process.env, DPKG_DEB_COMPRESSOR_TYPE: "gzip", DPKG_DEB_COMPRESSOR_LEVEL: "1" },
+    });
     if (exitCode !== 0) throw new Error(stderr.toString());
   }
 

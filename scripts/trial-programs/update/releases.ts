@@ -7,7 +7,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +15,7 @@ import { type Attack, attack, keepForReplay } from "./attacks.ts";
 
 /**
  * The package that the box starts with, built as people build it, and releases that are made of it: with the same program, another version, and a
- * fault before the program where one is asked for. These have a link to the package's Bun in them, so that each is some megabytes small.
+ * fault before the program where one is asked for. Their Bun is a script that starts the package's, so that each is some megabytes small.
  */
 export class ReleaseMaker {
   readonly #checkout: string;
@@ -56,9 +55,13 @@ export class ReleaseMaker {
     const built = join(this.#directory, `lintel_${version}_${this.architecture}.deb`);
     if (existsSync(built) && existsSync(join(this.#directory, "base"))) return built;
     const out = ["--arch", this.architecture, "--out", this.#directory, "--version", version];
-    // The box unpacks it once: its size does not matter here.
-    const quick = ["env", "DPKG_DEB_COMPRESSOR_TYPE=gzip", "DPKG_DEB_COMPRESSOR_LEVEL=1"];
-    run([...quick, join(this.#checkout, "scripts/build"), ...out, "--root", join(this.#ledger, "root.json")]);
+    run([
+      ...quickly,
+      join(this.#checkout, "scripts/build"),
+      ...out,
+      "--root",
+      join(this.#ledger, "root.json"),
+    ]);
     rmSync(join(this.#directory, "base"), { recursive: true, force: true });
     renameSync(built.replace(/\.deb$/, ""), join(this.#directory, "base"));
     return built;
@@ -75,7 +78,8 @@ export class ReleaseMaker {
     const base = join(this.#directory, "base");
     const entries = readdirSync(base).filter((entry) => entry !== "bun");
     await runBeside(["cp", "--archive", ...entries.map((entry) => join(base, entry)), lib]);
-    symlinkSync("/usr/lib/lintel/bun", join(lib, "bun"));
+    // The same in all of them, so that only the first one after a package is downloaded whole.
+    writeFileSync(join(lib, "bun"), '#!/bin/sh\nexec /usr/lib/lintel/bun "$@"\n', { mode: 0o755 });
     nameVersion(lib, version);
     if (fault !== undefined) {
       writeFileSync(join(lib, "program/fault.js"), fault);
@@ -109,29 +113,34 @@ export class ReleaseMaker {
     const before = join(this.#directory, "folder-before");
     rmSync(before, { recursive: true, force: true });
     cpSync(this.#folders.own, before, { recursive: true });
-    for (const version of this.#published(ledger)) this.#change(ledger, "withdraw", "--version", version);
+    for (const { version } of this.#published(ledger)) this.#change(ledger, "withdraw", "--version", version);
     this.#change(ledger, "add", "--ring", "500", file);
     this.#serve(published, folder);
     if (!of.foreign && of.attack === undefined) keepForReplay(folder, this.#ledger);
     const called = of.attack && (await attack(of.attack, { folder, ledger, before }));
     if (of.cut) {
       const targets = join(folder, "targets/ring-500");
-      const served = join(targets, readdirSync(targets)[0] ?? "");
-      const bytes = readFileSync(served);
-      bytes[5_000] = (bytes[5_000] ?? 0) ^ 1;
-      writeFileSync(served, bytes);
+      for (const name of readdirSync(targets)) {
+        const bytes = readFileSync(join(targets, name));
+        bytes[5_000] = (bytes[5_000] ?? 0) ^ 1;
+        writeFileSync(join(targets, name), bytes);
+      }
     }
     rmSync(file);
     return called;
   }
 
   #change(ledger: string, verb: string, ...words: string[]): void {
-    run([this.#release, verb, ledger, "--yes", ...words]);
+    run([...quickly, this.#release, verb, ledger, "--yes", ...words]);
   }
 
-  #published(ledger: string): string[] {
-    const { releases } = JSON.parse(readFileSync(join(ledger, "ledger.json"), "utf8"));
-    return [...new Set((releases as { version: string }[]).map(({ version }) => version))];
+  /** The release that the programme has published: one at a time. */
+  get published(): Published | undefined {
+    return this.#published(this.#ledger)[0];
+  }
+
+  #published(ledger: string): Published[] {
+    return JSON.parse(readFileSync(join(ledger, "ledger.json"), "utf8")).releases;
   }
 
   /** Copies what was published to where it is served: who can write there is somebody else. */
@@ -153,6 +162,14 @@ export class ReleaseMaker {
     rmSync(tree, { recursive: true });
     return file;
   }
+}
+
+/** A box unpacks a package once: its size does not matter here. */
+const quickly = ["env", "DPKG_DEB_COMPRESSOR_TYPE=gzip", "DPKG_DEB_COMPRESSOR_LEVEL=1"];
+
+interface Published {
+  readonly version: string;
+  readonly sha256: string;
 }
 
 function nameVersion(release: string, version: string): void {

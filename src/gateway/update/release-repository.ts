@@ -3,17 +3,7 @@
  * list that was changed, is old, is mixed of several or was signed by a key that counts no more is refused.
  */
 
-import { createHash } from "node:crypto";
-import {
-  createReadStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
@@ -24,7 +14,14 @@ import { parseIfWhole, readIfThere, writeDurably } from "../../base/disk/safe-fi
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { ReleaseRefusalReason } from "../../domain/fleet-home.ts";
 import { requestOnce, type Wording } from "../../web/client/http-request.ts";
-import { Refused, Release, repositoryAddress, targetPathOf } from "./releases.ts";
+import {
+  digestOf,
+  Refused,
+  Release,
+  type ReleasePackage,
+  repositoryAddress,
+  targetPathOf,
+} from "./releases.ts";
 
 /**
  * The releases of every ring, each with the signatures of its role.
@@ -226,7 +223,24 @@ async function fetchSmall(source: ReleaseSource, address: string, bytes_max: num
 }
 
 /**
- * Downloads the package of a release into a directory, from where an earlier try ended.
+ * The package to download of a release: the one without Bun where `bun` is what it needs. What was begun is gone on with: so the updater of a new release
+ * proves itself by the package that it came in.
+ */
+export async function packageFor(
+  release: Release,
+  { bun, directory }: { readonly bun: string; readonly directory: string },
+): Promise<ReleasePackage> {
+  const { without_bun } = release;
+  if (without_bun === undefined || existsSync(join(directory, downloadName(release)))) return release;
+  // A Bun that cannot be read is of no use.
+  const here = await digestOf(bun).catch(() => undefined);
+  return here === without_bun.bun ? without_bun : release;
+}
+
+const downloadName = ({ sha256 }: ReleasePackage) => `${sha256}.deb`;
+
+/**
+ * Downloads a package of a release into a directory, from where an earlier try ended.
  *
  * @returns the path of the file, which has the bytes and the digest that the list names
  * @throws OperatorError where the server does not answer; Refused where its bytes are others
@@ -234,15 +248,16 @@ async function fetchSmall(source: ReleaseSource, address: string, bytes_max: num
 export async function downloadRelease(
   source: ReleaseSource,
   release: Release,
-  directory: string,
+  { of, directory }: { readonly of: ReleasePackage; readonly directory: string },
 ): Promise<string> {
-  const { bytes, sha256, file } = release;
+  const { file } = release;
+  const { bytes, sha256 } = of;
   mkdirSync(directory, { recursive: true, mode: 0o755 });
-  const path = join(directory, `${sha256}.deb`);
+  const path = join(directory, downloadName(of));
   if (sizeOf(path) > bytes) rmSync(path);
   try {
     for (let tries = 0; sizeOf(path) < bytes && tries < tries_max; tries += 1)
-      await downloadOn(source, release, path);
+      await downloadOn(source, release, { of, path });
     // What is there stays: a line that is often cut brings a package in several nights.
     if (sizeOf(path) < bytes) throw new Error(`it was cut off ${tries_max} times`);
   } catch (thrown) {
@@ -260,7 +275,11 @@ export async function downloadRelease(
 }
 
 /** One request, for what is still missing. */
-async function downloadOn(source: ReleaseSource, release: Release, path: string): Promise<void> {
+async function downloadOn(
+  source: ReleaseSource,
+  release: Release,
+  { of, path }: { readonly of: ReleasePackage; readonly path: string },
+): Promise<void> {
   const { clock, stop, manifest, certificate } = source;
   const late = new AbortController();
   let cancelStall = () => {};
@@ -272,7 +291,7 @@ async function downloadOn(source: ReleaseSource, release: Release, path: string)
   const from = sizeOf(path);
   try {
     expectMore();
-    const response = await fetch(repositoryAddress(manifest, `targets/${targetPathOf(release)}`), {
+    const response = await fetch(repositoryAddress(manifest, `targets/${targetPathOf(release, of)}`), {
       headers: { "accept-encoding": "identity", ...(from > 0 && { range: `bytes=${from}-` }) },
       redirect: "manual",
       decompress: false,
@@ -287,7 +306,7 @@ async function downloadOn(source: ReleaseSource, release: Release, path: string)
     for await (const part of response.body ?? []) {
       expectMore();
       at += part.length;
-      if (at > release.bytes)
+      if (at > of.bytes)
         throw new Refused("damaged", `${release.file} is longer than the list says`, release);
       await target.appendFile(part);
     }
@@ -317,12 +336,6 @@ export async function requireRoomFor(
     `${directory} has ${megabytes(free)} free, and ${release.version} needs ${megabytes(needed)}: free some space there`,
     release,
   );
-}
-
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const part of createReadStream(path) as AsyncIterable<Buffer>) hash.update(part);
-  return hash.digest("hex");
 }
 
 const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);

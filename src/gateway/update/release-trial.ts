@@ -134,11 +134,11 @@ export class ReleaseTrial {
     const { config, source, own, log } = this.#options;
     const { directory } = this.#options.target;
     const release = releaseIn(join(directory, version));
-    const package_ = join(downloadsIn(directory), `${sha256}.deb`);
+    const downloads = downloadsIn(directory);
     const said =
       release === undefined
         ? "its folder is gone"
-        : await faultOfUpdater({ directory, release, package_, config });
+        : await faultOfUpdater({ directory, release, downloads, config });
     const faults = before?.faults ?? 0;
     if (said === undefined) return { succeeded: true, faults, said: "", again_ms };
     log.warn(said);

@@ -1,5 +1,8 @@
+import { createHash } from "node:crypto";
 import {
   chmodSync,
+  constants,
+  createReadStream,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -8,7 +11,7 @@ import {
   rmSync,
   symlinkSync,
 } from "node:fs";
-import { lstat, open, readdir } from "node:fs/promises";
+import { copyFile, lstat, open, readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -17,6 +20,8 @@ import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { ReleaseRefusalReason } from "../../domain/fleet-home.ts";
 
 const closed = { additionalProperties: false } as const;
+const sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
+const whole = { bytes: Type.Integer({ minimum: 1, maximum: 500_000_000 }), sha256 };
 
 /** A release as the repository of a programme lists it. */
 export const Release = Type.Object(
@@ -29,15 +34,24 @@ export const Release = Type.Object(
     architecture: Type.String({ pattern: "^[a-z0-9]{1,20}$" }),
     /** The name of the package. */
     file: Type.String({ pattern: "^[\\w.+~-]{1,150}\\.deb$" }),
-    bytes: Type.Integer({ minimum: 1, maximum: 500_000_000 }),
-    sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+    ...whole,
+    /** The same package without Bun, for a box that has this Bun already, by its digest; absent: there is none. */
+    without_bun: Type.Optional(Type.Object({ ...whole, bun: sha256 }, closed)),
   },
   closed,
 );
 export type Release = Static<typeof Release>;
 
-/** Where a release lies below `targets/` of its repository. */
-export function targetPathOf({ ring, sha256, file }: Release): string {
+/** One of the two packages of a release. */
+export interface ReleasePackage {
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The digest of the Bun that is not in it; absent: it is whole. */
+  readonly bun?: string;
+}
+
+/** Where a package of a release lies below `targets/` of its repository. */
+export function targetPathOf({ ring, file }: Release, { sha256 }: ReleasePackage): string {
   return `ring-${ring}/${sha256}.${file}`;
 }
 
@@ -159,20 +173,32 @@ export async function setLink(directory: string, link: Link, folder: string): Pr
 /**
  * Unpacks a package into the folder of its version. The folder has its name once all of it is on disk.
  *
+ * @param from.path the package, as the list has it in `from.of`
+ * @param from.bun the file that takes the place of the Bun that is not in it
  * @throws Refused where the package is not what the list says of it
  */
-export async function unpack(directory: string, package_: string, release: Release): Promise<ReleaseFolder> {
+export async function unpack(
+  directory: string,
+  release: Release,
+  from: { readonly path: string; readonly of: ReleasePackage; readonly bun: string },
+): Promise<ReleaseFolder> {
   const path = join(directory, release.version);
   const building = join(directory, unpacking);
   rmSync(building, { recursive: true, force: true });
   mkdirSync(building, { mode: 0o755 });
-  const dpkg = Bun.spawn(["dpkg-deb", "--extract", package_, building], { stderr: "pipe", stdin: "ignore" });
+  const dpkg = Bun.spawn(["dpkg-deb", "--extract", from.path, building], { stderr: "pipe", stdin: "ignore" });
   const [code, said] = [await dpkg.exited, await new Response(dpkg.stderr).text()];
   if (code !== 0) {
     if (/No space left/.test(said)) throw new Refused("disk", `${directory} is full`, release);
     throw new Refused("damaged", `${release.file} cannot be unpacked (${messageOf(said, 200)})`, release);
   }
   const folder = join(building, "usr/lib/lintel");
+  if (from.of.bun !== undefined) {
+    const bun = join(folder, "bun");
+    await copyFile(from.bun, bun, constants.COPYFILE_EXCL);
+    if ((await digestOf(bun)) !== from.of.bun)
+      throw new Refused("damaged", `${from.bun} cannot be copied: the disk gives other bytes`, release);
+  }
   const found = releaseIn(folder);
   if (found === undefined) throw new Refused("damaged", `there is no release in ${release.file}`, release);
   const { version, architecture } = found;
@@ -211,6 +237,13 @@ async function closeAndSync(folder: string): Promise<void> {
 export async function syncDirectory(path: string): Promise<void> {
   await using handle = await open(path, "r");
   await handle.sync();
+}
+
+/** SHA-256 of a file, in hex. */
+export async function digestOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const part of createReadStream(path) as AsyncIterable<Buffer>) hash.update(part);
+  return hash.digest("hex");
 }
 
 /** Removes the folders of all releases but those that a link leads to, and `keep`; and half an unpacking. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import type { ReleaseFolder } from "./releases.ts";
@@ -8,22 +8,23 @@ import { ran } from "./updated-home.ts";
  * Has the updater of a release on trial show that it can bring the next one. In a directory of its own it reads the list of releases as on a new box,
  * verifies that, downloads the last bytes of its own package, and unpacks it. What it unpacked is compared with what the confirmed release has unpacked.
  *
- * @param of.package_ the package as it was downloaded; it is moved away. Without it the updater downloads all of it
+ * @param of.downloads the directory of the package as it was downloaded; it is moved away. Without it the updater downloads all of it
  * @returns why the updater is not proved, or undefined
  */
 export async function faultOfUpdater(of: {
   readonly directory: string;
   readonly release: ReleaseFolder;
-  readonly package_: string;
+  readonly downloads: string;
   readonly config: string;
 }): Promise<string | undefined> {
-  const { release, package_, config } = of;
+  const { release, downloads, config } = of;
   const directory = proofDirectory(of.directory);
   const download = join(directory, "download");
   mkdirSync(download, { recursive: true, mode: 0o755 });
-  if (existsSync(package_)) {
-    truncateSync(package_, Math.max(0, statSync(package_).size - tail_bytes));
-    renameSync(package_, join(download, package_.replace(/.*\//, "")));
+  for (const name of existsSync(downloads) ? readdirSync(downloads) : []) {
+    const path = join(downloads, name);
+    truncateSync(path, Math.max(0, statSync(path).size - tail_bytes));
+    renameSync(path, join(download, name));
   }
   const words = [release.launcher, "update", "--prove", directory, "--config", config, "--json"];
   const { code, out, said } = await ran(words, { ms_max: proof_ms_max });

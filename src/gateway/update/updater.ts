@@ -4,7 +4,7 @@ import { clockQuality } from "../../base/clock.ts";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { hour_ms } from "../../base/time.ts";
-import { downloadRelease, readRepository, requireRoomFor } from "./release-repository.ts";
+import { downloadRelease, packageFor, readRepository, requireRoomFor } from "./release-repository.ts";
 import { downloadsIn, Overruled, poll_ms, ReleaseTrial, type UpdaterOptions } from "./release-trial.ts";
 import { firstLook, lookAgain } from "./release-watch.ts";
 import {
@@ -150,8 +150,12 @@ class UpdateRun {
     const folder = releaseIn(join(this.#directory, release.version));
     if (folder !== undefined && this.state.waiting?.sha256 === release.sha256) return;
     await this.#requireRoom(release);
-    const file = await downloadRelease(this.#options.source, release, this.#downloads);
-    await unpack(this.#directory, file, release);
+    const { own, source, log } = this.#options;
+    const [bun, directory] = [join(own.path, "bun"), this.#downloads];
+    const of = await packageFor(release, { bun, directory });
+    if (of.bun !== undefined) log.info(`Bun is here already: ${Math.ceil(of.bytes / 1e6)} MB to download`);
+    const path = await downloadRelease(source, release, { of, directory });
+    await unpack(this.#directory, release, { path, of, bun });
   }
 
   async #requireRoom(release: Release): Promise<void> {

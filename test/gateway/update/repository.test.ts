@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import {
+  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -17,9 +18,14 @@ import { keysIn, signatureBy } from "../../../scripts/publishing/keys.ts";
 import { Ledger } from "../../../scripts/publishing/ledger.ts";
 import { filesOf, signAll } from "../../../scripts/publishing/repository.ts";
 import { SystemClock } from "../../../src/base/clock.ts";
-import { readRepository } from "../../../src/gateway/update/release-repository.ts";
-import { Refused } from "../../../src/gateway/update/releases.ts";
-import { makePackage } from "../../../testbed/updates/release-files.ts";
+import { packageFor, readRepository } from "../../../src/gateway/update/release-repository.ts";
+import {
+  Refused,
+  type Release,
+  type ReleasePackage,
+  targetPathOf,
+} from "../../../src/gateway/update/releases.ts";
+import { architecture, makePackage } from "../../../testbed/updates/release-files.ts";
 import { ReleaseServer } from "../../../testbed/updates/updating-box.ts";
 
 const command = normalize(join(import.meta.dir, "../../../scripts/release"));
@@ -123,6 +129,35 @@ test("a ledger that nobody agreed to sign for leaves nothing behind, and is begu
   expect(existsSync(fresh)).toBe(false);
   expect(Bun.spawnSync([...init, "--yes"]).exitCode).toBe(0);
   expect(existsSync(join(fresh, "root.json"))).toBe(true);
+});
+
+test("a package gives the same one without Bun each time, and a box takes that where its own Bun is the one", async () => {
+  const file = makePackage(place, { version: "0.2.0", root, short: true, bun: "one" });
+  const listed = () => Ledger.open(ledger).state.releases[0] as Release;
+  publish("add", "--ring", "5", file);
+  const release = listed();
+  publish("add", "--ring", "5", file);
+  expect(listed()).toEqual(release);
+  const { without_bun } = release;
+  expect(existsSync(join(folder, "targets", targetPathOf(release, without_bun as ReleasePackage)))).toBe(
+    true,
+  );
+  const bun = join(place, `lintel_0.2.0_${architecture}/usr/lib/lintel/bun`);
+  const directory = join(place, "download");
+  const chosen = () => packageFor(release, { bun, directory });
+  expect(await chosen()).toEqual(without_bun as ReleasePackage);
+  mkdirSync(directory);
+  writeFileSync(join(directory, `${release.sha256}.deb`), "begun");
+  expect(await chosen()).toBe(release);
+  rmSync(directory, { recursive: true });
+  appendFileSync(bun, "# worn\n");
+  expect(await chosen()).toBe(release);
+  rmSync(bun);
+  expect(await chosen()).toBe(release);
+  const made = readdirSync(join(ledger, "packages")).filter((name) => name.startsWith("without-bun"));
+  expect(made).toHaveLength(1);
+  appendFileSync(join(ledger, "packages", made[0] ?? ""), "more");
+  expect(() => publish("refresh")).toThrow("is not the package that was added");
 });
 
 test("a key that nobody agreed to take into use is not left behind", () => {

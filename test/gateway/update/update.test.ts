@@ -24,9 +24,9 @@ beforeEach(async () => {
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
-test("a box takes the newest release for its ring, keeps it once that has served for a while, and nothing of the ones before", async () => {
-  const package_ = box.publish({ version: "0.2.0" });
-  box.publish({ version: "0.3.0", ring: 5 });
+test("a box takes the newest release for its ring, without Bun where it has that, keeps it once it has served for a while, and nothing of the ones before", async () => {
+  const package_ = box.publish({ version: "0.2.0", bun: "of both" });
+  box.publish({ version: "0.3.0", ring: 5, bun: "of both" });
   box.server.cutAfter_bytes = 200_000;
   const { code, said } = await box.startUpdate();
   expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining("(it was cut off 5 times)") });
@@ -52,7 +52,13 @@ test("a box takes the newest release for its ring, keeps it once that has served
   ]);
   expect(await box.update()).toMatchObject({ result: "newest" });
   box.list("widen", "--ring", "50", "--version", "0.3.0");
+  const before = box.server.asked.length;
   expect(await box.update()).toMatchObject({ result: "updated" });
+  const { releases } = JSON.parse(readFileSync(join(box.ledger, "ledger.json"), "utf8"));
+  const { without_bun } = releases[0];
+  expect(without_bun.bytes).toBeLessThan(releases[0].bytes);
+  expect([...new Set(box.server.asked.slice(before))]).toEqual([without_bun.sha256]);
+  expect(box.server.ranges.at(-1)).toBe(without_bun.bytes - 1024);
   expect(await box.status()).toMatchObject({
     running: "0.3.0",
     ring: 50,
