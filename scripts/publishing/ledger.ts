@@ -71,7 +71,7 @@ export class Ledger {
     return join(this.directory, "packages", file);
   }
 
-  /** What is made of a package for boxes that have its Bun: by its digest, as a package of the same name may be refused. */
+  /** The package that was made of another one, for boxes that have its Bun. Its name is its digest, as a package of a known name may be refused. */
   withoutBunPath({ sha256 }: ReleasePackage): string {
     return this.packagePath(`without-bun-${sha256}.deb`);
   }

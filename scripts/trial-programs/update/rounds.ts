@@ -3,7 +3,7 @@ import { until } from "../boot/box.ts";
 import { expect, step } from "../boot/trial.ts";
 import { type Attack, attacks } from "./attacks.ts";
 import type { ReleaseMaker } from "./releases.ts";
-import { type Part, trial_s, type UpdatedBox } from "./updated-box.ts";
+import { home, type Part, trial_s, type UpdatedBox } from "./updated-box.ts";
 import type { World } from "./world.ts";
 
 /** A kind of release, and the reason for which a box refuses it; none: it keeps it. */
@@ -19,6 +19,8 @@ interface Kind {
   readonly attack?: Attack;
   readonly older?: true;
   readonly full?: "before" | "during";
+  /** Boxes of so many other homes went back from it: a third one stops it for all. */
+  readonly wentBack?: number;
   /** The package of a newer version is installed by hand in the trial. */
   readonly installed?: true;
   /** A part that the first cut is to come in. */
@@ -36,6 +38,8 @@ const {
   deaf,
   ...others
 } = faults;
+/** docs/updates.md, "A ring stops by itself". */
+const stopping_boxes = 3;
 const spoiled: Kind = { name: "changes what was recorded", fault: spoils, reason: "went_back" };
 /** Releases whose faults show only in the days after their trial. */
 const late: readonly Kind[] = Object.entries({
@@ -62,6 +66,8 @@ const kinds: readonly Kind[] = [
   { name: "an older one", older: true, reason: "older" },
   { name: "too large for the disk", full: "before", reason: "disk" },
   { name: "good, and the disk fills up", full: "during" },
+  { name: "good, and two boxes went back from it", wentBack: 2 },
+  { name: "stopped, as three boxes went back from it", wentBack: stopping_boxes },
   { name: "deaf, and a package is installed", fault: deaf, installed: true },
 ];
 /** Lists that somebody else than the programme has had a hand in. */
@@ -122,6 +128,9 @@ export class Rounds {
     const cuts = Math.floor(this.#random() * (cuts_max + 1));
     await step(`${number}. ${kind.name}`, async () => {
       const called = await this.#maker.publish(this.#world.releases, made.file, kind);
+      const release = this.#maker.published;
+      for (let other = 1; other <= (kind.wentBack ?? 0); other += 1)
+        if (release !== undefined) this.#world.reportBack(home + other, release);
       const next = this.#make(number + 1);
       this.#next = next;
       const began_ms = Date.now();
@@ -137,7 +146,7 @@ export class Rounds {
       } finally {
         await next.catch(() => undefined);
       }
-      this.#count(kind.reason === undefined ? "kept" : "refused");
+      this.#count(isStopped(kind) ? "stopped" : isKept(kind) ? "kept" : "refused");
       return [done, `${this.#confirmed} runs`].filter((text) => text !== "").join("; ");
     });
   }
@@ -191,10 +200,12 @@ export class Rounds {
     // What was put off, or could not be finished, is tried in the next nights.
     for (let night = 0; ; night += 1) {
       await this.#passDays();
-      const isOver =
-        kind.reason === undefined
+      const waits = updated.state().waiting?.message;
+      const isOver = isStopped(kind)
+        ? waits?.includes(`${stopping_boxes} boxes went back`)
+        : isKept(kind)
           ? updated.link("confirmed") !== this.#confirmed
-          : updated.state().waiting === undefined;
+          : waits === undefined;
       if (isOver || night === nights_max) break;
       await updated.startUpdate();
       await updated.ended();
@@ -256,7 +267,13 @@ export class Rounds {
 
   async #check({ kind, version, whole }: Made, began_ms: number): Promise<void> {
     const updated = this.#updated;
-    const confirmed = whole?.version ?? (kind.reason === undefined ? version : this.#confirmed);
+    const confirmed = whole?.version ?? (isKept(kind) ? version : this.#confirmed);
+    if (isStopped(kind))
+      expect(
+        updated.state().waiting !== undefined,
+        "a stopped release to wait",
+        JSON.stringify(updated.state()),
+      );
     expect(updated.state().trial === undefined, "no trial under way", JSON.stringify(updated.state()));
     expect(updated.link("confirmed") === confirmed, `${confirmed} confirmed`, updated.link("confirmed"));
     expect(updated.link("current") === confirmed, `${confirmed} to run`, updated.link("current"));
@@ -274,7 +291,7 @@ export class Rounds {
     // What comes after this goes up with the next one.
     const recorded = [...updated.recorded];
     await updated.upload();
-    const { update } = this.#world.fleet();
+    const { update } = this.#world.fleet(home);
     if (kind.reason !== undefined) {
       const told = update.refusals.some(
         (one: { reason: string; message: string; version?: string; at_ms: number }) =>
@@ -309,6 +326,9 @@ export class Rounds {
     };
   }
 }
+
+const isStopped = ({ wentBack = 0 }: Kind) => wentBack >= stopping_boxes;
+const isKept = (kind: Kind) => kind.reason === undefined && !isStopped(kind);
 
 const lastLook = (updated: UpdatedBox) => {
   const { days } = updated.state().trial ?? {};

@@ -34,7 +34,7 @@ const update_ms_max = 600_000;
 const ask_ms = 300;
 /** Time enough for a good release on a busy machine. */
 export const trial_s = 45;
-const home = 12;
+export const home = 12;
 const config = "/etc/lintel/lintel.toml";
 const speak_ms = 400;
 /** Of the make of the first: only makes with two devices are watched. */

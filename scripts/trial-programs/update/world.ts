@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { storedEvents } from "../../../testbed/sqlite/stored-readings.ts";
+import { wentBackReport } from "../../../testbed/updates/went-back.ts";
 import { until } from "../boot/box.ts";
 import { run } from "../boot/root.ts";
 
@@ -20,6 +21,7 @@ export class World {
   readonly #data: string;
   readonly #holder: Subprocess;
   readonly #processes: Subprocess[] = [];
+  readonly #tokens = new Map<number, string>();
 
   constructor(options: { checkout: string; directory: string }) {
     this.#checkout = options.checkout;
@@ -73,19 +75,34 @@ export class World {
   readonly centralUrl = `http://127.0.0.1:${port.central}`;
   readonly manifestUrl = `http://127.0.0.1:${port.releases}`;
 
-  /** A sync token of a home. */
+  /** The sync token of a home. */
   syncToken(home: number): string {
-    const words = ["token", "create", "box", "--scope", "sync", "--home", String(home), "--data", this.#data];
-    return JSON.parse(run([this.#lintel, ...words, "--json"], { cwd: this.#checkout })).token;
+    const known = this.#tokens.get(home);
+    if (known !== undefined) return known;
+    const words = ["token", "create", `box-${home}`, "--scope", "sync", "--home", String(home)];
+    const out = run([this.#lintel, ...words, "--data", this.#data, "--json"], { cwd: this.#checkout });
+    const { token } = JSON.parse(out);
+    this.#tokens.set(home, token);
+    return token;
   }
 
-  /** The only home, as central knows it. */
+  /** A home, as central knows it. */
   // biome-ignore lint/suspicious/noExplicitAny: as JSON
-  fleet(): any {
+  fleet(home: number): any {
     const out = run([this.#lintel, "fleet", "--all", "--json", "--data", this.#data], {
       cwd: this.#checkout,
     });
-    return JSON.parse(out)[0];
+    return JSON.parse(out).find((one: { homeid: number }) => one.homeid === home);
+  }
+
+  /** The box of another home reports that it went back from a release. */
+  reportBack(home: number, release: { version: string; sha256: string }): void {
+    const curl = ["nsenter", `--net=${this.network}`, "curl", "--silent", "--show-error", "--fail-with-body"];
+    const headers = [`authorization: bearer ${this.syncToken(home)}`, "content-type: application/json"];
+    run([
+      ...[...curl, ...headers.flatMap((header) => ["--header", header])],
+      ...["--data", JSON.stringify(wentBackReport(home, release)), `${this.centralUrl}/sync/v1/report`],
+    ]);
   }
 
   /** Every event at central, in no order: one that is there twice is in it twice. */

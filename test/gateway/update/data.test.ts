@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { nothingNoted } from "../../../src/store/exchange.ts";
 import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
 import { nightly } from "../../../testbed/nightly.ts";
-import { wellReport } from "../../../testbed/simulated-gateway.ts";
 import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 import { faults, spoilsTheNewest, spoilsWhenThere } from "../../../testbed/updates/release-faults.ts";
 import { UpdatingBox } from "../../../testbed/updates/updating-box.ts";
+import { wentBackReport } from "../../../testbed/updates/went-back.ts";
 import { inHome } from "../../../testbed/uploading.ts";
 
 /** A deaf release is waited for so long. */
@@ -152,26 +151,12 @@ for (const form of nightly ? (["another form", "the same form"] as const) : (["a
 test("a release that three boxes went back from is tried by no fourth, which says why, and the next release is", async () => {
   const file = box.publish({ version: "0.2.0", short: true });
   const sha256 = new Bun.CryptoHasher("sha256").update(await Bun.file(file).bytes()).digest("hex");
-  const at_ms = Date.now();
-  const refusal = {
-    version: "0.2.0",
-    sha256,
-    reason: "went_back" as const,
-    message: "it is deaf",
-    at_ms,
-    times: 1,
-  };
   for (const other of [1, 2, 3]) {
     const token = await programme.token("--scope", "sync", "--home", String(other));
-    const report = wellReport({ now_ms: at_ms, last_seq: 0, update: { ring: 50, refusals: [refusal] } });
     const answer = await fetch(`${central.origin}/sync/v1/report`, {
       method: "POST",
       headers: { authorization: `bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify({
-        epochs: [{ epoch: String(other).repeat(32), first_seq: 1, last_seq: 0 }],
-        condition: nothingNoted,
-        report,
-      }),
+      body: JSON.stringify(wentBackReport(other, { version: "0.2.0", sha256 })),
     });
     const { stopped } = (await answer.json()) as { stopped?: unknown };
     expect(stopped).toEqual(other < 3 ? undefined : [{ version: "0.2.0", sha256, boxes: 3 }]);
