@@ -281,7 +281,7 @@ export async function eventually<Answer>(
   throw new Error(`it never came: ${what}`);
 }
 
-/** All that a command has said but how far it is: a download tells that once it has taken some seconds. */
+/** All that a command has said but how much it will receive, and how far it is: a download tells that once it has taken some seconds. */
 export function withoutProgress(said: string): string {
-  return said.replace(/^\s*[\d,]+ of [\d,]+ series .*$\n?/gm, "").trim();
+  return said.replace(/^(To receive: |\s*\d+ of \d+ series ).*$\n?/gm, "").trim();
 }

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
 import type { ReadingNumber } from "../domain/reading.ts";
 import { seriesNames, seriesOf } from "../domain/series.ts";
+import { measuredHomes } from "../export/derived-tables.ts";
 import { HomeZones } from "../export/home-zones.ts";
 import { citationOf } from "../export/package/package-contents.ts";
 import { measuresOf, type PackageForm, writePackage } from "../export/package/write-package.ts";
@@ -180,6 +181,7 @@ async function writeFrom(
   const told = () => packageAt(readings, epochs, items, { series, names: options.items, pseudonyms });
   const written = await writePackage({
     ...{ ...form, answers, readings, items, inventory: all, zones, origin, onStep, onRows, homesLeftOut },
+    homes: await measuredHomes(answers, all, pseudonyms),
     derived: measuresOf(options, erased),
     at: epochs.length === 0 ? undefined : told,
   });

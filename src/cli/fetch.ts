@@ -112,7 +112,7 @@ async function fetchAll(
       random: Math.random,
       stop,
       onWarning: (warning) => terminal.say(warning),
-      onProgress: downloadMeter(terminal, elapsed_ms),
+      onProgress: downloadMeter(terminal, elapsed_ms, formatOf(options).format),
       onRetry: (reason, delay_ms, left_ms) => {
         const end = new Date(clock.now().unix_ms + left_ms).toTimeString().slice(0, 8);
         const again = `asking again in ${(delay_ms / 1000).toFixed(1)} s`;

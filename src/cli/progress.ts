@@ -1,7 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { Progress } from "../export/download.ts";
+import { expectedBytes, type Progress } from "../export/receiving.ts";
+import type { Format } from "../export/table-file.ts";
 import type { UploadProgress } from "../gateway/uploader/upload.ts";
 import type { MoveProgress } from "../store/move/move.ts";
 import { TryAgainLater } from "../web/client/http-request.ts";
@@ -74,17 +75,52 @@ export function moveMeter(terminal: Terminal, clock: Clock): (progress: MoveProg
   };
 }
 
-/** Shows how far a download is: at the foot of a terminal, and a line every few seconds in a pipe. `elapsed_ms`: since it began. */
-export function downloadMeter(terminal: Terminal, elapsed_ms: () => number): (progress: Progress) => void {
+/**
+ * Shows how far a download is, with the time left: a bar at the foot of a terminal, and a line every few seconds in a pipe. First it says how much there
+ * is to receive, once the server has told that.
+ *
+ * @param elapsed_ms since it began
+ */
+export function downloadMeter(
+  terminal: Terminal,
+  elapsed_ms: () => number,
+  format: Format,
+): (progress: Progress) => void {
   let said_ms = 0;
-  return ({ done, total, received, now }) => {
+  let began_ms: number | undefined;
+  return (progress) => {
     const now_ms = elapsed_ms();
-    const rate = Math.round(received / Math.max(0.001, now_ms / 1000));
-    const line = `${done} of ${total} series of items, ${received} readings, ${rate} a second, ${now}`;
-    if (terminal.redraws) terminal.progress(line);
+    const { done, total, received, expected, months, months_expected, now } = progress;
+    if (began_ms === undefined) {
+      began_ms = now_ms;
+      const parts = [
+        ...(expected > 0 ? [`${expected} readings`] : []),
+        ...(months_expected > 0 ? [`measures of ${months_expected} months of homes`] : []),
+      ];
+      const size = bytesText(expectedBytes(progress, format));
+      if (parts.length > 0)
+        terminal.say(`To receive: ${parts.join(", and ")}. They take about ${size} on the disk.`);
+    }
+    const spent_ms = now_ms - began_ms;
+    // Both are received beside each other: the later one ends the download.
+    const shareOf = (part: number, all: number) => (all === 0 ? [] : [part / all]);
+    const shares = [...shareOf(received, expected), ...shareOf(months, months_expected)];
+    const share = Math.min(1, ...(shares.length > 0 ? shares : shareOf(done, total)));
+    const left =
+      spent_ms < estimated_after_ms || share === 0 || share === 1
+        ? ""
+        : `, about ${spanText(spent_ms / share - spent_ms)} left`;
+    const of = (part: number, all: number, name: string) =>
+      all === 0 ? [] : [`${Math.min(part, all)} of ${all} ${name}`];
+    const words = [
+      ...of(done, total, "series of items"),
+      ...of(received, expected, "readings"),
+      ...of(months, months_expected, "months of measures"),
+    ].join(", ");
+    if (terminal.redraws) drawBar(terminal, { done: share, total: 1, words: `${words}${left}, ${now}` });
     else if (now_ms - said_ms >= line_interval_ms) {
       said_ms = now_ms;
-      terminal.say(line);
+      terminal.say(`${words}${left}, ${now}`);
     }
   };
 }
@@ -93,6 +129,8 @@ const bar_columns_min = 5;
 const bar_columns_max = 30;
 const log_interval_ms = 30_000;
 const line_interval_ms = 5_000;
+/** The first answers of a server are slower than the later ones. */
+const estimated_after_ms = 2_000;
 const draw_interval_ms = 200;
 
 /**

@@ -23,6 +23,8 @@ export interface InterfacePart {
   readonly query: string;
   /** Reads pages of that part alone. */
   readonly answers: InterfaceReader;
+  /** Whether the answer to a path with its query need not be asked for; absent: it is not held. */
+  readonly isHeld?: (asked: string) => boolean;
 }
 
 /** An answer of the interface, with the query of the page that follows it. */

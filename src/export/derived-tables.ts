@@ -17,6 +17,7 @@ import {
   column,
   columnsOfSchema,
   type FileColumn,
+  type FileRow,
   rowOf,
   type SecondsSpan,
   spanIn,
@@ -34,6 +35,7 @@ export const derivedTables = derivedNames.map((name) => {
   const { title, meaning, rule, needs, paper } = derivedOf(name);
   return {
     name: derivedList(name),
+    measure: name,
     file: `derived/${name}`,
     title: `${title}, by Lintel's definition ${definitionText(name)}`,
     notes: [
@@ -45,6 +47,42 @@ export const derivedTables = derivedNames.map((name) => {
     columns: columnsOf(name),
   };
 });
+
+/** All measures in one table: a row has the cells of its own measure, and no others. */
+export const measuresList = "derived";
+const columnOfMeasure = column("measure", "text", "the name of the measure that the row is of");
+export const measuresColumns: readonly FileColumn[] = [
+  columnOfMeasure,
+  ...new Map(
+    derivedTables.flatMap(({ columns }) =>
+      columns.map((one) => [one.name, { ...one, nullable: true }] as const),
+    ),
+  ).values(),
+];
+
+/** Rows of all measures, measure after measure, each from old to new. */
+export function measureRows(
+  home: number,
+  measures: ReadonlyMap<string, readonly ListRecord[]>,
+): readonly FileRow[] {
+  return derivedNames.flatMap((name) => {
+    const own = columnsOf(name).map((one) => one.name);
+    const places = measuresColumns.map((one) => own.indexOf(one.name));
+    return rowsOf(name, home, measures).map((row) =>
+      places.map((at, place) => (place === 0 ? name : (row[at] ?? null))),
+    );
+  });
+}
+
+/** Rows of the columns of a measure, from old to new. */
+function rowsOf(
+  name: DerivedName,
+  home: number,
+  measures: ReadonlyMap<string, readonly ListRecord[]>,
+): FileRow[] {
+  const newestFirst = measures.get(name) ?? [];
+  return newestFirst.toReversed().map((record) => [home, ...rowOf(derivedRecords[name], record)]);
+}
 
 /** Where sensors are: what the measures are made by. */
 export const placesList = "places";
@@ -101,8 +139,7 @@ export async function writeDerived(
     for await (const measures of recordsOf(options.answers, home, asked)) {
       told = true;
       for (const [name, file] of begun) {
-        const newestFirst = measures.get(name) ?? [];
-        const rows = newestFirst.toReversed().map((record) => [home, ...rowOf(derivedRecords[name], record)]);
+        const rows = rowsOf(name, home, measures);
         if (rows.length > 0) await file.add(rows);
       }
     }
@@ -143,25 +180,15 @@ export async function writePlaces(
 }
 
 /** Records of all measures of a home, part by part from old to new, in each the newest first; none where the interface has no measures of it. */
-async function* recordsOf(
+export async function* recordsOf(
   answers: InterfaceReader,
   home: number,
-  { since_s, until_s }: SecondsSpan,
+  span: SecondsSpan,
 ): AsyncGenerator<ReadonlyMap<string, readonly ListRecord[]>> {
-  const path = derivedPath("all", home);
-  for (const part of answers.partsOf?.(path) ?? [{ query: "", answers }]) {
-    const given = new URLSearchParams(part.query);
-    const bound = (name: string, own: number) => Number(given.get(name) ?? own);
-    const after = Math.max(bound("after", -1), since_s === undefined ? -1 : since_s - 1);
-    const before = Math.min(bound("before", Infinity), until_s ?? Infinity);
-    if (after + 1 >= before) continue;
-    const query = new URLSearchParams();
-    if (after >= 0) query.set("after", String(after));
-    if (Number.isFinite(before)) query.set("before", String(before));
+  for (const { pages } of measurePages(answers, home, span)) {
     const found = new Map<string, ListRecord[]>();
     let any = false;
-    const first = query.size === 0 ? "" : `?${query}`;
-    for await (const page of pagesOf(part.answers, path, Records, first)) {
+    for await (const page of pages()) {
       any = true;
       for (const { name, records } of page as unknown as readonly DerivedPage[]) {
         const known = found.get(name);
@@ -172,6 +199,45 @@ async function* recordsOf(
     if (any) yield found;
   }
 }
+
+/** A part of the measures of a home, as its pages are asked for. */
+interface MeasurePart {
+  readonly pages: () => AsyncGenerator<readonly ListRecord[]>;
+  /** About how many months it has: a page has one at the most. */
+  readonly months: number;
+  /** Whether it need not be asked for; undefined where nobody can hold it. */
+  readonly isHeld: boolean | undefined;
+}
+
+/** The parts of the measures of a home in a span, from old to new. */
+export function measurePages(
+  answers: InterfaceReader,
+  home: number,
+  { since_s, until_s }: SecondsSpan,
+): MeasurePart[] {
+  const path = derivedPath("all", home);
+  const parts = answers.partsOf?.(path) ?? [{ query: "", answers }];
+  return parts.flatMap((part) => {
+    const given = new URLSearchParams(part.query);
+    const bound = (name: string, own: number) => Number(given.get(name) ?? own);
+    const after = Math.max(bound("after", -1), since_s === undefined ? -1 : since_s - 1);
+    const before = Math.min(bound("before", Infinity), until_s ?? Infinity);
+    if (after + 1 >= before) return [];
+    const query = new URLSearchParams();
+    if (after >= 0) query.set("after", String(after));
+    if (Number.isFinite(before)) query.set("before", String(before));
+    const first = query.size === 0 ? "" : `?${query}`;
+    return {
+      pages: () => pagesOf(part.answers, path, Records, first),
+      // Where one end is open, it is the first part or the last: of a month, mostly.
+      months: after >= 0 && Number.isFinite(before) ? Math.max(1, Math.round((before - after) / month_s)) : 1,
+      isHeld: part.isHeld?.(`${path}${first}`),
+    };
+  });
+}
+
+/** The mean of a calendar month. */
+const month_s = 30.44 * 86_400;
 
 interface DerivedPage {
   readonly name: string;

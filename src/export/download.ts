@@ -1,21 +1,19 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type TSchema, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { OperatorError } from "../base/errors.ts";
 import { localDate } from "../base/time.ts";
 import { version } from "../base/version.ts";
-import { Provenance, type ReadingNumber } from "../domain/reading.ts";
+import type { ReadingNumber } from "../domain/reading.ts";
 import { type Item, ItemType } from "../domain/records/item.ts";
 import { recordPaths } from "../domain/records/record-table.ts";
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../domain/series.ts";
+import { type SeriesName, seriesNames } from "../domain/series.ts";
 import { TokenScope } from "../domain/token.ts";
 import type { Use } from "../domain/uses.ts";
-import type { ReadingRow } from "../store/store.ts";
-import type { InterfaceReader } from "./answers.ts";
-import { type SecondsSpan, spanIn } from "./columns.ts";
-import { derivedTables, placesList } from "./derived-tables.ts";
+import { spanIn } from "./columns.ts";
+import { derivedTables, measuredHomes, placesList } from "./derived-tables.ts";
 import { HeldAnswers } from "./held-answers.ts";
-import { HeldReadings, type SeriesOfItem } from "./held-readings.ts";
+import { HeldReadings } from "./held-readings.ts";
 import { HomeZones } from "./home-zones.ts";
 import { InterfaceClient } from "./interface-client.ts";
 import type { Origin } from "./package/package-contents.ts";
@@ -42,6 +40,7 @@ import {
   type SavedPackage,
   withMissing,
 } from "./package-readings.ts";
+import { type Progress, receive } from "./receiving.ts";
 import { fileOf } from "./table-file.ts";
 import { coverageList, missingnessList, recordLists, tableNamed } from "./tables.ts";
 
@@ -68,16 +67,6 @@ export interface DownloadOptions extends PackageForm {
   readonly onWarning: (warning: string) => void;
 }
 
-export interface Progress {
-  /** Series of items that are up to date, of all there are. */
-  readonly done: number;
-  readonly total: number;
-  /** Readings received by this call. */
-  readonly received: number;
-  /** The present piece of work. */
-  readonly now: string;
-}
-
 export interface Downloaded extends WrittenPackage {
   readonly directory: string;
   /** Readings that came over the network this time. */
@@ -90,7 +79,7 @@ export interface Downloaded extends WrittenPackage {
 
 /**
  * Downloads all that a token can see as a data package. What was received is kept beside the files, so that the same call goes on where
- * one before it ended, and later fetches only what is new; see `bringUpToDate` for what is guaranteed.
+ * one before it ended, and later fetches only what is new; see `receive` in receiving.ts.
  *
  * @throws OperatorError with what to do; what was received until then stays
  */
@@ -129,7 +118,12 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
     const zones = await HomeZones.of(answers, { timezone, items });
     for (const warning of zones.warnings) options.onWarning(warning);
     const known = await HeldAnswers.of(answers, held);
-    const received = await receive(answers, { held, known, items, zones, failed }, options);
+    const homes = await measuredHomes(known, all, options.pseudonyms);
+    const derived = measuresOf(options, erased);
+    const received = await receive({
+      ...{ answers, held, known, items, zones, failed, form: options, onProgress: options.onProgress },
+      homes: derived === "now" ? homes : [],
+    });
     // What came while this ran is held, and told by the next run: so the files are those of a number that can be named.
     held.tellUpTo(epochs, options.at === undefined ? "all" : "none");
     const written = await writePackage({
@@ -138,8 +132,9 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       readings: held,
       items,
       inventory: all,
+      homes,
       homesLeftOut,
-      derived: measuresOf(options, erased),
+      derived,
       zones,
       origin: originOf(answers.url, options),
       at:
@@ -179,59 +174,6 @@ async function requireAdmin(answers: InterfaceClient): Promise<void> {
 function originOf(url: string, { pseudonyms }: PackageForm): Origin {
   const command = "lintel fetch";
   return pseudonyms === undefined ? { command, name: url, url } : { command, name: "a Lintel server" };
-}
-
-interface Receiving {
-  readonly held: HeldReadings;
-  readonly known: HeldAnswers;
-  readonly items: readonly Item[];
-  readonly zones: HomeZones;
-  /** Ends everything where one part fails. */
-  readonly failed: AbortController;
-}
-
-/**
- * Receives every series of the items, a few at a time: over a slow network most of it is waiting. Where one
- * fails, `failed` ends the others, and all have ended when this rejects.
- */
-async function receive(
-  answers: InterfaceClient,
-  { held, known, items, zones, failed }: Receiving,
-  options: DownloadOptions,
-): Promise<Omit<Progress, "now">> {
-  const runs = items.flatMap((item) =>
-    (options.series ?? seriesNames)
-      .filter((series) => seriesOf(series).kind === item.typename)
-      .map((series) => ({ series, item })),
-  );
-  const waiting = runs.values();
-  const progress = { done: 0, total: runs.length, received: 0 };
-  const work = async () => {
-    for (const { series, item } of waiting) {
-      const tell = () => options.onProgress({ ...progress, now: `${item.itemname} ${series}` });
-      const [path, span] = [pathOf(series, item.itemname), spanIn(options.span, zones.zoneOf(item))];
-      if (known.hasNew(itemPath(series, item.itemname), path, beginning(span))) {
-        tell();
-        await bringUpToDate({
-          answers,
-          held,
-          of: { series, item: item.itemid },
-          itemname: item.itemname,
-          span,
-          onPage: (count) => {
-            progress.received += count;
-            tell();
-          },
-        });
-        known.keepSeries(path, beginning(span));
-      }
-      progress.done += 1;
-    }
-  };
-  const workers = Array.from({ length: atOnce_max }, () => work().catch((thrown) => failed.abort(thrown)));
-  await Promise.all(workers);
-  failed.signal.throwIfAborted();
-  return progress;
 }
 
 /** Has a file written, unless it stands there already with just what is held. */
@@ -319,93 +261,3 @@ function moment(unix_s: number | undefined, where: string): string {
 }
 
 const stateFile = ".lintel-fetch.db";
-/** Series received at once: enough to hide a network's delay, and few beside what a server answers at once. */
-const atOnce_max = 4;
-
-/**
- * Receives what has arrived of a series of an item since the last page that is held, page by page: afterwards every reading
- * of the span that was on the server's disk when this was called is held. Where the server does not know the place any more,
- * the series is received from the beginning, and what is held already stays.
- *
- * @returns false where the server has no such series or item
- */
-export async function bringUpToDate(options: {
-  answers: InterfaceReader;
-  held: HeldReadings;
-  of: SeriesOfItem;
-  itemname: string;
-  span: SecondsSpan;
-  /** Told of every page, with the readings it added. */
-  onPage: (count: number) => void;
-}): Promise<boolean> {
-  const { answers, held, of, span, onPage } = options;
-  const path = pathOf(of.series, options.itemname);
-  const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms&provenance=yes`;
-  // Ends: each page lies behind the one before, and a series is begun again only where it had begun.
-  for (;;) {
-    const { next } = held.progress(of);
-    const answer = await answers.get<readonly ServedRecord[]>(path, next ?? first, pageSchemas[of.series]);
-    if (answer === undefined) return false;
-    if (answer === "gone") {
-      if (next === undefined) noPlace(path);
-      held.beginAgain(of);
-      continue;
-    }
-    const rows = answer.body.map((record) => rowOf(of.series, record));
-    const numbers = answer.body.map(numberIn);
-    if (rows.length > 0) held.add(of, rows, numbers, answer.next ?? noPlace(path));
-    onPage(rows.length);
-    if (rows.length < page_max) return true;
-  }
-}
-
-/** The beginning of a span, as `since` says it. */
-function beginning({ since_s, until_s }: SecondsSpan): string {
-  if (until_s !== undefined) return `@${since_s ?? 0}/${until_s}`;
-  return since_s === undefined ? "" : `@${since_s}`;
-}
-
-function noPlace(path: string): never {
-  throw new OperatorError(
-    `the answer to ${path} does not say where to begin or to go on`,
-    "update the server: `since` came with version 0.9",
-  );
-}
-
-const numberFields = { epoch: Type.Optional(Type.String()), number: Type.Optional(Type.Integer()) };
-
-/** The identity of a reading; undefined where the server does not know it. */
-function numberIn({ epoch, number }: ServedRecord): ReadingNumber | undefined {
-  return typeof epoch === "string" && typeof number === "number" ? { epoch, number } : undefined;
-}
-
-/** The records of a page as they are served, a schema for each series. */
-const pageSchemas = Object.fromEntries(
-  seriesNames.map((series) => {
-    const fields = Object.entries(seriesOf(series).fields).map(([name, { schema }]) => [name, schema]);
-    const record = {
-      stamp: Type.Integer(),
-      ...Object.fromEntries(fields),
-      ...Provenance.properties,
-      ...numberFields,
-    };
-    return [series, Type.Array(Type.Object(record))];
-  }),
-) as unknown as Readonly<Record<SeriesName, TSchema>>;
-
-function pathOf(series: SeriesName, itemname: string): string {
-  return `${itemPath(series, itemname)}/${seriesOf(series).path}`;
-}
-
-function itemPath(series: SeriesName, itemname: string): string {
-  return `/items/${seriesOf(series).kind}/${encodeURIComponent(itemname)}`;
-}
-
-function rowOf(series: SeriesName, record: ServedRecord): ReadingRow {
-  const names = [...Object.keys(seriesOf(series).fields), ...Object.keys(Provenance.properties)];
-  return [record.stamp, ...names.map((name) => record[name] ?? null)];
-}
-
-type ServedRecord = Readonly<Record<string, Value>> & { readonly stamp: number };
-
-const page_max = 1000;

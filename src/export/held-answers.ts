@@ -32,9 +32,11 @@ export class HeldAnswers implements InterfaceReader {
       for await (const records of marksOf(answers, kind)) {
         note("items", JSON.stringify(records));
         held.list(
-          records.flatMap(({ path, marks }) => [
-            [path, ""] as const,
-            ...Object.entries(marks).map(([name, mark]) => [`${path}/${name}`, mark] as const),
+          records.flatMap(({ path, marks, readings }) => [
+            [path, "", 0] as const,
+            ...Object.entries(marks).map(
+              ([name, mark]) => [`${path}/${name}`, mark, readings?.[name] ?? 0] as const,
+            ),
           ]),
         );
       }
@@ -44,11 +46,11 @@ export class HeldAnswers implements InterfaceReader {
         owners,
         owners === "homes" ? `?limit=${homes_a_page}` : "",
       )) {
-        const parts: [string, string][] = [];
+        const parts: [string, string, 0][] = [];
         for (const { path, marks } of records)
           for (const [name, mark] of Object.entries(marks)) {
             note(`${recordPaths[owners]}{id}/${name.split("?")[0]}`, `${path} ${mark}\n`);
-            if (heldOfHomes.test(name)) parts.push([`${path}/${name}`, mark]);
+            if (heldOfHomes.test(name)) parts.push([`${path}/${name}`, mark, 0]);
           }
         held.list(parts);
       }
@@ -83,6 +85,7 @@ export class HeldAnswers implements InterfaceReader {
       ([query, mark]): InterfacePart => ({
         query,
         answers: { get: (of, pages, schema) => this.#under(mark, of, pages, schema) },
+        isHeld: (asked) => this.#held.hasAnswer(asked, underOf(mark)),
       }),
     );
     return parts.length === 0 ? [{ query: "", answers: this.#answers }] : parts;
@@ -96,7 +99,7 @@ export class HeldAnswers implements InterfaceReader {
     schema: TSchema,
   ): Promise<InterfacePage<Body> | "gone" | undefined> {
     const asked = `${path}${query}`;
-    const under = `${mark} ${version}`;
+    const under = underOf(mark);
     const known = this.#held.answer(asked, under);
     if (known !== undefined) {
       const { body, next } = JSON.parse(known);
@@ -116,7 +119,12 @@ export class HeldAnswers implements InterfaceReader {
   hasNew(item: string, path: string, first: string): boolean {
     const mark = this.#held.listed(path);
     if (mark === undefined) return this.#held.listed(item) === undefined;
-    return this.#held.answer(path, `${mark} ${first}`) === undefined;
+    return !this.#held.hasAnswer(path, `${mark} ${first}`);
+  }
+
+  /** How many readings the server has of a series; 0 where it does not say. */
+  readingsOf(path: string): number {
+    return this.#held.listedReadings(path);
   }
 
   /** Says that all of a series is held that there was when it was listed. */
@@ -126,7 +134,13 @@ export class HeldAnswers implements InterfaceReader {
   }
 }
 
-async function* marksOf(
+/** The name under which an answer is held: another version may have other answers under the same mark. */
+function underOf(mark: string): string {
+  return `${mark} ${version}`;
+}
+
+/** Marks of the items of a kind, of subjects or of homes, page by page. */
+export async function* marksOf(
   answers: InterfaceReader,
   of: string,
   first = "",
@@ -144,10 +158,12 @@ const heldOfHomes = /^(notes\/$|places$|derived\/all)/;
 interface PathMarks {
   readonly path: string;
   readonly marks: Readonly<Record<string, string>>;
+  readonly readings?: Readonly<Record<string, number>>;
 }
 
 /** A record of `/marks/{typename}`. */
 const Marks: TObject = Type.Object({
   path: Type.String(),
   marks: Type.Record(Type.String(), Type.String()),
+  readings: Type.Optional(Type.Record(Type.String(), Type.Integer())),
 });

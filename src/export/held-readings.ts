@@ -78,15 +78,19 @@ export class HeldReadings implements ReadingSource {
     this.#write("INSERT OR REPLACE INTO settings VALUES (?, ?)", name, value);
   }
 
-  /** Takes marks of what the server has now, by path. */
-  list(marks: readonly (readonly [path: string, mark: string])[]): void {
-    const insert = this.#database.query("INSERT OR REPLACE INTO listed VALUES (?, ?)");
+  /** Takes marks of what the server has now, by path, with the readings that it has of a series. */
+  list(marks: readonly (readonly [path: string, mark: string, readings: number])[]): void {
+    const insert = this.#database.query("INSERT OR REPLACE INTO listed VALUES (?, ?, ?)");
     this.#doing(this.#database.transaction(() => marks.forEach((one) => void insert.run(...one))));
   }
 
   /** The mark of a path; undefined where none was told. */
   listed(path: string): string | undefined {
     return this.#text("SELECT mark FROM listed WHERE path = ?", path);
+  }
+
+  listedReadings(path: string): number {
+    return Number(this.#text("SELECT readings FROM listed WHERE path = ?", path) ?? 0);
   }
 
   /** The parts of a path that marks were told of, each by its query, from old to new: those that end first. */
@@ -114,6 +118,10 @@ export class HeldReadings implements ReadingSource {
   /** The answer to a path, where it is held under this mark. */
   answer(path: string, mark: string): string | undefined {
     return this.#text("SELECT body FROM answers WHERE path = ? AND mark = ?", path, mark);
+  }
+
+  hasAnswer(path: string, mark: string): boolean {
+    return this.#text("SELECT 1 FROM answers WHERE path = ? AND mark = ?", path, mark) !== undefined;
   }
 
   keepAnswer(path: string, mark: string, body: string): void {
@@ -286,7 +294,7 @@ CREATE TABLE IF NOT EXISTS progress (
 -- Answers by what was asked, as JSON, with the mark under which they are the same; of a series that all of it is held.
 CREATE TABLE IF NOT EXISTS answers (path TEXT PRIMARY KEY, mark TEXT NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 -- Marks of what the server has, as it was asked in this run.
-CREATE TEMP TABLE listed (path TEXT PRIMARY KEY, mark TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TEMP TABLE listed (path TEXT PRIMARY KEY, mark TEXT NOT NULL, readings INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS epochs (id INTEGER PRIMARY KEY, epoch TEXT NOT NULL UNIQUE, last INTEGER) STRICT;
 -- fields: the values, then the clock. Epoch and number are those of the reading's gateway. They and the home are no part of what a reading is here: a gateway may learn
 -- its number later. Equal readings are the copies 0, 1, 2 …; they came in this order: round, revision, place in its page.

@@ -374,8 +374,12 @@ export type ItemState = Omit<ItemOverview, "gaps" | "lost" | "series">;
 /** An item, and marks of what is kept of it. */
 export interface ItemMarks {
   readonly record: Item;
-  /** Of its series in order of arrival; one of which nothing was ever kept is left out. */
-  readonly series: readonly { readonly series: SeriesName; readonly mark: string }[];
+  /** Of its series in order of arrival; one of which nothing was ever kept is left out. `readings` are those that are kept. */
+  readonly series: readonly {
+    readonly series: SeriesName;
+    readonly mark: string;
+    readonly readings: number;
+  }[];
   readonly coverage: string;
   /** Of what is known of its device. */
   readonly device: string;

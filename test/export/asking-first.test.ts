@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { lineLog } from "../../src/base/log.ts";
 import { type DownloadOptions, download } from "../../src/export/download.ts";
 import { Pseudonyms } from "../../src/export/pseudonyms.ts";
+import type { Progress } from "../../src/export/receiving.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -94,6 +95,24 @@ test("a later run asks for what is new alone, and has the files of one that asks
   expect(asked).toEqual({ arrivals: 0, coverage: 0, itemState: 0, recordsOf: 3 });
   await fetched("other");
   expect(await tablesOf("data")).toEqual(await tablesOf("other"));
+});
+
+test("a run says before it begins how much is new, and has received that in the end", async () => {
+  const told: Progress[] = [];
+  const onProgress = (progress: Progress) => void told.push({ ...progress });
+  const received = await fetched("data", { onProgress });
+  expect(told[0]).toMatchObject({ received: 0, expected: received, months: 0 });
+  expect(told[0]?.months_expected).toBeGreaterThan(1);
+  expect(told.at(-1)).toMatchObject({ received, months: told[0]?.months_expected });
+  const wall = { kind: "wirelesssensors", address: "00:0d:6f:00:0a:03" } as const;
+  await serving.store.append([event(wall, now_ms - 7, 5)]);
+  told.length = 0;
+  await fetched("data", { onProgress });
+  // The last part of each of two homes.
+  expect(told[0]).toMatchObject({ expected: 1, months_expected: 2 });
+  told.length = 0;
+  await fetched("data", { onProgress });
+  expect(told[0]).toMatchObject({ expected: 0, months_expected: 0 });
 });
 
 test("days go on where nothing is new", async () => {

@@ -25,27 +25,36 @@ class Kept implements Terminal {
   async flushed(): Promise<void> {}
 }
 
-test("in a pipe a download says how far it is every five seconds", () => {
+const progress = (at: number) => ({
+  ...{ done: at, total: 13, received: at * 500, expected: 6_500, months: at, months_expected: 26 },
+  now: "hall-wall wirelesssensor_events",
+});
+
+test("in a pipe a download says how much it is before it begins, and every five seconds how far it is", () => {
   const terminal = new Kept();
   terminal.redraws = false;
-  let elapsed_ms = 0;
-  const show = downloadMeter(terminal, () => elapsed_ms);
+  let elapsed_ms = 1_000;
+  const show = downloadMeter(terminal, () => elapsed_ms, "csv");
   for (let at = 0; at <= 12; at += 1) {
-    elapsed_ms = at * 1_000;
-    show({ done: at, total: 13, received: at * 500, now: "hall-wall wirelesssensor_events" });
+    elapsed_ms = 1_000 + at * 1_000;
+    show(progress(at));
   }
   expect(terminal.said).toEqual([
-    "5 of 13 series of items, 2500 readings, 500 a second, hall-wall wirelesssensor_events",
-    "10 of 13 series of items, 5000 readings, 500 a second, hall-wall wirelesssensor_events",
+    expect.stringMatching(
+      /^To receive: 6500 readings, and measures of 26 months of homes. They take about [\d.]+ [MG]B on the disk.$/,
+    ),
+    // What takes longest tells the time: 4 of 26 months in 4 s.
+    "4 of 13 series of items, 2000 of 6500 readings, 4 of 26 months of measures, about 22 s left, hall-wall wirelesssensor_events",
+    "9 of 13 series of items, 4500 of 6500 readings, 9 of 26 months of measures, about 17 s left, hall-wall wirelesssensor_events",
   ]);
   expect(terminal.foot).toBe("");
 });
 
-test("at a terminal it says so at the foot, each time", () => {
+test("at a terminal it says so at the foot, each time, and nothing of what a server does not tell", () => {
   const terminal = new Kept();
-  const show = downloadMeter(terminal, () => 2_000);
-  show({ done: 1, total: 2, received: 3_000, now: "items" });
-  expect(terminal.foot).toBe("1 of 2 series of items, 3000 readings, 1500 a second, items");
+  const show = downloadMeter(terminal, () => 2_000, "csv");
+  show({ ...progress(1), expected: 0, months_expected: 0, now: "items" });
+  expect(terminal.foot).toEndWith("  1 of 13 series of items, items");
   expect(terminal.said).toEqual([]);
 });
 

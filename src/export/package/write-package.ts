@@ -9,7 +9,7 @@ import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
 import type { InterfaceReader } from "../answers.ts";
 import type { AskedMoments, AskedSpan, ReadingSource } from "../columns.ts";
 import { coverageRows } from "../coverage-tables.ts";
-import { derivedList, measuredHomes, placesList, writeDerived, writePlaces } from "../derived-tables.ts";
+import { derivedList, placesList, writeDerived, writePlaces } from "../derived-tables.ts";
 import type { HomeZones, Timezone } from "../home-zones.ts";
 import type { ErasedOf, PackageAt, SavedPackage } from "../package-readings.ts";
 import { copySavedMeasures } from "../saved-measures.ts";
@@ -62,6 +62,8 @@ export interface PackageOptions extends PackageForm {
   readonly items: readonly Item[];
   /** All items that there are. */
   readonly inventory: readonly Item[];
+  /** Homes that measures are of: see `measuredHomes`. */
+  readonly homes: readonly number[];
   /** Whether it has derived measures: they are of whole homes, and as of now or as of a saved package. */
   readonly derived: Measures;
   readonly zones: HomeZones;
@@ -167,9 +169,8 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     const path = join(directory, series);
     keep(series, await writing(series, own, () => writeSeries({ ...options, path, series, items: own })));
   }
-  const homes = await measuredHomes(options.answers, options.inventory, pseudonyms);
   onStep(placesList);
-  keep(placesList, await writing(placesList, items, () => writePlaces({ ...options, homes })));
+  keep(placesList, await writing(placesList, items, () => writePlaces(options)));
   let leftOut: string | undefined;
   if (options.derived === "unknown")
     leftOut =
@@ -184,7 +185,7 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     for (const name of derivedNames) {
       onStep(derivedList(name));
       const write = async () => {
-        all ??= writeDerived({ ...options, homes });
+        all ??= writeDerived(options);
         return (await all)[name];
       };
       keep(derivedList(name), await writing(derivedList(name), items, write));

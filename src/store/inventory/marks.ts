@@ -38,8 +38,11 @@ export function* itemMarks(homes: Homes, epoch: string, kind: Kind, window: Item
     return {
       record: item,
       series: series.sort().map((name) => {
-        const runs = own.map((stay) => [placed(stay), counts.series.get(stay.stream)?.get(name)]);
-        return { series: name, mark: markOf(key, name, runs) };
+        const of = ({ stream }: ItemPlacement) => counts.series.get(stream)?.get(name);
+        const runs = own.map((stay) => [placed(stay), of(stay)?.run]);
+        const kept = new Map(own.map((stay) => [stay.stream, of(stay)?.kept ?? 0]));
+        const readings = [...kept.values()].reduce((sum, count) => sum + count, 0);
+        return { series: name, mark: markOf(key, name, runs), readings };
       }),
       coverage: markOf(
         ...[key, "coverage", subtypename],
@@ -70,7 +73,7 @@ function* countsOf(homes: Homes, stays: readonly ItemPlacement[]) {
   const [totals, silences, gaps, outages] = yield* rowsOfAll<[Total, Counted, Counted, CountedOutages]>(
     objects(
       // What was cleared away is no change: whoever has it keeps it.
-      `SELECT stream, series, revision, newest_number, total + pruned AS ever FROM totals
+      `SELECT stream, series, revision, newest_number, total + pruned AS ever, total AS kept FROM totals
        WHERE stream = ANY ($1::bigint[]) AND home = ANY ($2::bigint[]) ORDER BY stream, series`,
       ...[streams, [...new Set(of.map(homes.of))]],
     ),
@@ -93,10 +96,10 @@ function* countsOf(homes: Homes, stays: readonly ItemPlacement[]) {
   const [silencesOf, gapsOf] = [byStream(silences), byStream(gaps)];
   const pausesOf = Map.groupBy(yield* pausesIn(of), ({ home }) => home);
   const outagesOf = new Map(outages.map((row) => [`${row.home} ${row.listener}`, row]));
-  const series = new Map<number, Map<SeriesName, Total>>();
-  for (const total of totals) {
-    const own = series.get(total.stream) ?? new Map<SeriesName, Total>();
-    series.set(total.stream, own.set(total.series, total));
+  const series = new Map<number, Map<SeriesName, { readonly run: object; readonly kept: number }>>();
+  for (const { kept, ...run } of totals) {
+    const own = series.get(run.stream) ?? new Map();
+    series.set(run.stream, own.set(run.series, { run, kept }));
   }
   return {
     series,
@@ -114,6 +117,7 @@ const byStream = <Row extends { readonly stream: number }>(rows: readonly Row[])
 interface Total {
   readonly stream: number;
   readonly series: SeriesName;
+  readonly kept: number;
 }
 type Counted = { readonly stream: number };
 type CountedOutages = { readonly home: number; readonly listener: string };

@@ -84,6 +84,12 @@ const marksEndpoint = endpoint({
             "the query of the part: it changes with what is new and with the day, not within a day by time alone. The mark of `derived` is of rooms, names, " +
             "lines of curtain sensors and notes alone",
         }),
+        readings: Type.Optional(
+          Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+            description:
+              "how many records each series of an item has, by the rest of its path: what a download of it will be",
+          }),
+        ),
       },
       { title: "Marks" },
     ),
@@ -111,8 +117,13 @@ function marksOfItem(kind: Kind, { record, series, coverage, device }: ItemMarks
   const path = `/items/${kind}/${encodeURIComponent(record.itemname)}`;
   if (!(recordingKinds as readonly Kind[]).includes(kind)) return { path, marks: {} };
   const own = series.filter((one) => hasSeries(seriesOf(one.series), record.subtypename));
-  const ofSeries = Object.fromEntries(own.map(({ series, mark }) => [seriesOf(series).path, mark]));
-  return { path, marks: { ...ofSeries, coverage, device } };
+  const byPath = <Value>(value: (one: (typeof own)[number]) => Value) =>
+    Object.fromEntries(own.map((one) => [seriesOf(one.series).path, value(one)]));
+  return {
+    path,
+    marks: { ...byPath(({ mark }) => mark), coverage, device },
+    readings: byPath(({ readings }) => readings),
+  };
 }
 
 function marksOfOwner(

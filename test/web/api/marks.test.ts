@@ -13,6 +13,7 @@ afterAll(() => serving[Symbol.asyncDispose]());
 interface Marks {
   readonly path: string;
   readonly marks: Readonly<Record<string, string>>;
+  readonly readings?: Readonly<Record<string, number>>;
 }
 
 async function marks(path: string): Promise<Marks[]> {
@@ -59,6 +60,17 @@ test("the mark of a home's measures is another one where a device has another pl
   const after = await derived();
   expect(after).toHaveLength(before.length);
   for (const [place, mark] of after.entries()) expect(mark).not.toBe(before[place]);
+});
+
+test("a list of marks tells how many records each series has", async () => {
+  for (const { path, readings } of await marks("pillboxes")) {
+    expect(Object.keys(readings ?? {}).length).toBeGreaterThan(0);
+    for (const [name, count] of Object.entries(readings ?? {}))
+      expect([path, count]).toEqual([
+        path,
+        (await (await serving.ask(`${path}/${name}?limit=1000`)).json()).length,
+      ]);
+  }
 });
 
 test("marks come in pages, and of no type that is unknown", async () => {

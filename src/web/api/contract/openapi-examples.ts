@@ -197,6 +197,7 @@ const ofRecord: Readonly<Record<string, JsonObject>> = {
   Marks: {
     path: "/items/wirelesssensors/kitchen-wall",
     marks: { events: "2p8xk1qv0d3mz", coverage: "1c9w7t5r2hs4n", device: "3f6b8g0j4k2ly" },
+    readings: { events: 48_211 },
   },
   "Subject inventory": { start: "2026-10-24", stop: null },
   Issue: { statusname: "Open" },
