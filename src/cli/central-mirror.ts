@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { machineTimezone } from "../base/timezone.ts";
+import { settingIn } from "../central/gateway-reports.ts";
 import { MirrorKeeper } from "../central/mirror-keeper.ts";
 import { type Mirrored, type MirrorOptions, updateMirror } from "../export/mirror/mirror.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
@@ -73,14 +74,15 @@ export async function mirrorOf(
 ): Promise<Mirrored> {
   const { clock } = options;
   const shown = await shownStore(store);
+  const settingOf = settingIn(store);
   return updateMirror({
     ...options,
     homes: await homesOf(shown),
     homeOf: async (home) => {
       const part = visiblePart(shown, { homes: [home], subjects: [], projects: [], studies: [] });
-      return { home, store: part, answers: new Answering({ store: part, clock }) };
+      return { home, store: part, answers: new Answering({ store: part, clock, settingOf }) };
     },
-    answers: new Answering({ store: shown, clock }),
+    answers: new Answering({ store: shown, clock, settingOf }),
   });
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { MirroredProgramme } from "../../scripts/trial-programs/with-source/mirror/programme.ts";
+import { SystemClock } from "../../src/base/clock.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
 
@@ -10,7 +11,8 @@ test("a central with --mirror keeps a folder that DuckDB reads, without a home t
   try {
     const mirror = join(site.directory, "mirror");
     const store = await openCentral(site.data);
-    const of = { homes: 2, days: 2, events_a_day: 5, start_ms: Date.UTC(2026, 8, 20) };
+    const clock = new SystemClock();
+    const of = { homes: 2, days: 2, events_a_day: 5, start_ms: Date.UTC(2026, 8, 20), clock };
     const programme = new MirroredProgramme(store, mirror, of);
     await programme.fill();
     await store.close();
@@ -25,7 +27,7 @@ test("a central with --mirror keeps a folder that DuckDB reads, without a home t
     await site.answer("central", "mirror", "--data", site.data, "--output", mirror, "--json");
     expect(programme.tracesOf(2)).toEqual([]);
     const reopened = await openCentral(site.data);
-    expect(await programme.at(reopened).differences()).toEqual({ faults: [], compared: 12 });
+    expect(await programme.at(reopened).differences()).toMatchObject({ faults: [], compared: 12 });
     await reopened.close();
   } finally {
     await site.remove();

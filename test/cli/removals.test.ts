@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { MirroredProgramme } from "../../scripts/trial-programs/with-source/mirror/programme.ts";
+import { SystemClock } from "../../src/base/clock.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
 import { recordOf } from "../domain/records/marked-home.ts";
@@ -17,7 +18,7 @@ test("the list for a recipient removes from an older package what a newer one do
     writeFileSync(key, "5e".repeat(32), { mode: 0o600 });
     const store = await openCentral(site.data);
     await new MirroredProgramme(store, site.directory, {
-      ...{ homes: 4, days: 4, events_a_day: 6, start_ms },
+      ...{ homes: 4, days: 4, events_a_day: 6, start_ms, clock: new SystemClock() },
     }).fill();
     const stay = { start: start_ms / 1000 + day_s, stop: start_ms / 1000 + 2 * day_s };
     await store.importRecords([

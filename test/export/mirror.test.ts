@@ -3,17 +3,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MirroredProgramme } from "../../scripts/trial-programs/with-source/mirror/programme.ts";
-import { SystemClock } from "../../src/base/clock.ts";
 import { mirrorOf } from "../../src/cli/central-mirror.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import { nightly } from "../../testbed/nightly.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
 import { recordOf } from "../domain/records/marked-home.ts";
 import { temporaryCentral } from "../store/postgres/temporary-central.ts";
 
-const clock = new SystemClock();
+/** Behind all readings, so that no day begins while this runs. */
+const clock = new SettableClock(Date.UTC(2026, 11, 5));
 /** 70 days over four months. */
-const of = { homes: 4, days: 70, events_a_day: 5, start_ms: Date.UTC(2026, 8, 20) };
+const of = { homes: 4, days: 70, events_a_day: 5, start_ms: Date.UTC(2026, 8, 20), clock };
 
 describe.each(nightly ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a mirror of central on %s", (database) => {
   const directory = mkdtempSync(join(tmpdir(), "lintel-mirror-"));
@@ -48,9 +49,10 @@ describe.each(nightly ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a mirror of cent
 
   test("has what the interface has, in a file for each series, home and month", async () => {
     expect(await update()).toMatchObject({ homes: 4, noDatabase: undefined });
-    const { faults, compared } = await programme.differences();
+    const { faults, compared, measures } = await programme.differences();
     expect(faults).toEqual([]);
     expect(compared).toBe(4 * 70 * 6);
+    expect(measures).toBeGreaterThan(4 * 70 * 24);
     const names = [...programme.files().keys()].filter((name) => name.startsWith("scale_weights/home=2/"));
     expect(names.sort()).toEqual(
       ["09", "10", "11"].map((month) => `scale_weights/home=2/month=2026-${month}/readings.parquet`),
@@ -79,7 +81,7 @@ describe.each(nightly ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a mirror of cent
     expect((await programme.differences()).faults).toEqual([]);
     expect(changed.length).toBeGreaterThan(1);
     for (const name of changed)
-      expect(name).toMatch(/^wirelesssensor_events\/home=3\/|^state\/home-3\.json$/);
+      expect(name).toMatch(/^(wirelesssensor_events|derived)\/home=3\/|^state\/home-3\.json$/);
   });
 
   test("an update that was ended in the middle is done by the next one", async () => {

@@ -148,7 +148,8 @@ export class Places implements AsyncDisposable {
 
   /** Has both centrals receive all that they lack. */
   async send(): Promise<void> {
-    const { home } = this.#home;
+    const { home, settingOf } = this.#home;
+    const report = (await settingOf?.(home)) ?? {};
     const upload = await openUploadStore({ directory: join(this.directory, "gateway"), clock, log });
     const { epoch } = this.gateway;
     const health = await upload.deviceHealthAfter(0, health_notes_max);
@@ -160,7 +161,7 @@ export class Places implements AsyncDisposable {
         if (batch === undefined) break;
         await central.receive(batch, { home, at_ms: clock.now().unix_ms });
       }
-      await central.noteReport({ epoch, health, report: {} }, { home, at_ms: clock.now().unix_ms });
+      await central.noteReport({ epoch, health, report }, { home, at_ms: clock.now().unix_ms });
     }
     await upload.close();
   }

@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { day_ms } from "../../src/base/time.ts";
+import { mirrorOf } from "../../src/cli/central-mirror.ts";
 import { curtains, demoHome } from "../../src/demo/devices.ts";
 import { appendHistory } from "../../src/demo/history.ts";
 import { importProgramme } from "../../src/demo/programme.ts";
 import { derivedPath } from "../../src/domain/derived/derived-record.ts";
 import { derivedNames } from "../../src/domain/derived/derived-table.ts";
 import { quartilesOf } from "../../src/domain/derived/quartiles.ts";
+import { derivedTables } from "../../src/export/derived-tables.ts";
+import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { DeviceData } from "../../src/web/pages/device/device-data.ts";
 import { showDevice } from "../../src/web/pages/device/device-data.ts";
 import { householdReportOf } from "../../src/web/pages/report/household-report.ts";
@@ -94,6 +99,46 @@ test("a package has the numbers of the interface, at each of the three", async (
     expect(rows).toEqual((served[measure] ?? []).map((record) => ({ homeid: demoHome, ...record })));
   }
 });
+
+test.each(["sqlite", "postgres"] as const)(
+  "the mirror of a central has the numbers of the interface, and the cookbook's answers: %s",
+  async (name) => {
+    const directory = join(places.directory, `mirror-${name}`);
+    const { signal: stop } = new AbortController();
+    const store = places.place(name).store as CentralStore;
+    await mirrorOf(store, { directory, clock: new SettableClock(now_ms), stop, onProgress: () => {} });
+    const instance = await DuckDBInstance.create(join(directory, "lintel.duckdb"), {
+      access_mode: "READ_ONLY",
+    });
+    const connection = await instance.connect();
+    const asked = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJS();
+    const text = (row: object) => JSON.stringify(Object.entries(row).sort(), plainNumber);
+    for (const { name: view, measure } of derivedTables) {
+      const rows = await asked(`SELECT * EXCLUDE home REPLACE (day::VARCHAR AS day) FROM ${view}`);
+      const told = (served[measure] ?? []).map((record) => text({ homeid: demoHome, ...record }));
+      expect(rows.map(text).sort()).toEqual(told.sort());
+    }
+    const files = join(places.directory, "sqlite");
+    const cookbook = readFileSync(join(import.meta.dir, "../../docs/cookbook.md"), "utf8");
+    const questions = [...cookbook.matchAll(/^```sql\n(.*?)^```/gms)].map(([, sql = ""]) => sql);
+    const ofMeasures = questions.filter((sql) => sql.includes("/derived/"));
+    expect(ofMeasures).toHaveLength(10);
+    for (const sql of ofMeasures) {
+      const inFile = sql.replace(/'lintel-data\/(.*?)\.csv'/, `'${files}/$1.ndjson'`);
+      const inMirror = sql.replace(/'lintel-data\/derived\/(.*?)\.csv'/, "derived_$1");
+      expect(await asked(inMirror)).toEqual(await asked(inFile));
+    }
+    connection.closeSync();
+    instance.closeSync();
+  },
+);
+
+/** As the interface has numbers and times. */
+function plainNumber(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  const own = this[key];
+  if (own instanceof Date) return own.getTime() / 1000;
+  return typeof value === "bigint" ? Number(value) : value;
+}
 
 test.each(placeNames)("the report and the pages have the numbers of the interface: %s", async (name) => {
   const { store } = places.place(name);

@@ -35,13 +35,16 @@ const faults: string[] = [];
 const note = async (when: string, programme: MirroredProgramme) => {
   const found = await programme.differences();
   faults.push(...found.faults.map((fault) => `${when}: ${fault}`));
-  console.log(`  ${when}: ${found.compared} records compared, ${found.faults.length} differences`);
-  return found.compared;
+  const { compared, measures } = found;
+  console.log(
+    `  ${when}: ${compared} records and ${measures} measures compared, ${found.faults.length} differences`,
+  );
+  return found;
 };
 try {
   const opened = { directory: site.data, clock, log: keptLog().log };
   let store = await openCentralStore(opened);
-  const of = { homes, days, events_a_day: events, start_ms: Date.UTC(2024, 10, 1) };
+  const of = { homes, days, events_a_day: events, start_ms: Date.UTC(2024, 10, 1), clock };
   const programme = new MirroredProgramme(store, mirror, of);
   const readings = await programme.fill();
   console.log(`  ${readings} readings of ${homes} homes`);
@@ -68,7 +71,7 @@ try {
   // The update that the stop of central has ended.
   await update();
   faults.push(...rest.tracesOf(erased).map((name) => `home ${erased} is erased, and in ${name}`));
-  const compared = await note("after an erasure", rest);
+  const { compared, measures } = await note("after an erasure", rest);
   await store.close();
   endWith(
     "mirror",
@@ -76,6 +79,7 @@ try {
       homes,
       readings,
       "records compared": compared,
+      "measures compared": measures,
       "first update, s": first.seconds,
       "files of the first update": first.written,
       "a night, s": night.seconds,

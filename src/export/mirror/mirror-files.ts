@@ -3,13 +3,24 @@ import { join } from "node:path";
 import { type SeriesName, seriesNames } from "../../domain/series.ts";
 import { columnsOfSeries, type FileColumn } from "../columns.ts";
 import { coverageColumns } from "../coverage-tables.ts";
+import { derivedTables, measuresColumns, measuresList, placesTable } from "../derived-tables.ts";
 import { coverageList, recordLists } from "../tables.ts";
 
 /** The tables of a mirror that are partitioned: each file has one home, and of series one month, by UTC. */
-export const partitioned: readonly (SeriesName | typeof coverageList)[] = [...seriesNames, coverageList];
+export const partitioned: readonly (SeriesName | typeof coverageList | typeof measuresList)[] = [
+  ...seriesNames,
+  coverageList,
+  measuresList,
+];
 
 export function columnsOf(table: (typeof partitioned)[number]): readonly FileColumn[] {
+  if (table === measuresList) return measuresColumns;
   return table === coverageList ? coverageColumns("utc") : columnsOfSeries(table);
+}
+
+/** The key in the name of the last folder of a table's files. */
+function keyOf(table: string): "month" | "part" {
+  return table === measuresList ? "part" : "month";
 }
 
 /** Coverage is one file a home: it has few rows. */
@@ -20,16 +31,16 @@ export const allMonths = "all";
  * `wirelesssensor_events/home=12/month=2026-11/readings.parquet`.
  */
 export function fileIn(directory: string, table: string, home: number, month: string): string {
-  return join(homeIn(directory, table, home), `month=${month}`, "readings.parquet");
+  return join(homeIn(directory, table, home), `${keyOf(table)}=${month}`, "readings.parquet");
 }
 
 function homeIn(directory: string, table: string, home: number): string {
   return join(directory, table, `home=${home}`);
 }
 
-/** The months that a mirror has of a home in a table. */
+/** The months, or parts, that a mirror has of a home in a table. */
 export function monthsIn(directory: string, table: string, home: number): string[] {
-  return namesIn(homeIn(directory, table, home)).flatMap((name) => /^month=(.+)$/.exec(name)?.[1] ?? []);
+  return namesIn(homeIn(directory, table, home)).flatMap((name) => /^\w+=(.+)$/.exec(name)?.[1] ?? []);
 }
 
 /** The state of a home: which months of its items a mirror has, and from which marks. */
@@ -76,15 +87,19 @@ export function removeUnfinished(directory: string): void {
 /** The statements that make a view of each table of a mirror. */
 export function viewsOf(directory: string): string {
   const at = (...parts: readonly string[]) => `'${join(directory, ...parts).replaceAll("'", "''")}'`;
-  const series = partitioned.map(
-    (table) =>
-      `CREATE OR REPLACE VIEW "${table}" AS SELECT * FROM read_parquet(${at(table, "*", "*", "*.parquet")}, hive_partitioning = true, hive_types = {'home': BIGINT, 'month': VARCHAR});`,
+  const view = (name: string, columns: string, from: string) =>
+    `CREATE OR REPLACE VIEW "${name}" AS SELECT ${columns} FROM ${from};\n`;
+  const files = (table: string) =>
+    `read_parquet(${at(table, "*", "*", "*.parquet")}, hive_partitioning = true, hive_types = {'home': BIGINT, '${keyOf(table)}': VARCHAR})`;
+  const measures = derivedTables.map(({ name, measure, columns }) => {
+    const own = columns.map((one) => `"${one.name}"`).join(", ");
+    return view(name, `${own}, home`, `${files(measuresList)} WHERE measure = '${measure}'`);
+  });
+  const series = partitioned.map((table) => view(table, "*", files(table)));
+  const lists = [...recordLists, placesTable].map(({ name }) =>
+    view(name, "*", `read_parquet(${at("records", `${name}.parquet`)})`),
   );
-  const lists = recordLists.map(
-    ({ name }) =>
-      `CREATE OR REPLACE VIEW "${name}" AS SELECT * FROM read_parquet(${at("records", `${name}.parquet`)});`,
-  );
-  return `${[...series, ...lists].join("\n")}\n`;
+  return [...series, ...measures, ...lists].join("");
 }
 
 function namesIn(directory: string): string[] {

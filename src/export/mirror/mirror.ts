@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { readIfThere, writeDurably } from "../../base/disk/safe-files.ts";
 import { OperatorError } from "../../base/errors.ts";
 import type { InterfaceReader } from "../answers.ts";
+import { measuredHomes, writePlaces } from "../derived-tables.ts";
 import { writeTable } from "../table-file.ts";
 import { recordLists, writeList } from "../tables.ts";
 import { makeDatabase } from "./duckdb.ts";
@@ -45,7 +46,7 @@ export interface Mirrored extends MirrorUpdate {
 }
 
 /**
- * Brings a mirror up to date: Parquet files of all readings and coverage by home and month, the lists of records, and a database of DuckDB with a view of each. A home that the
+ * Brings a mirror up to date: Parquet files of all readings, coverage and measures by home and month, the lists of records, and a database of DuckDB with a view of each. A home that the
  * store does not know any more is taken away first.
  *
  * @throws OperatorError where the directory is another's, or cannot be written
@@ -68,8 +69,15 @@ export async function updateMirror(options: MirrorOptions): Promise<Mirrored> {
   for (const list of recordLists) {
     stop.throwIfAborted();
     const path = recordsIn(directory, list.name);
-    await writeList({ answers, list, path, format: "parquet", stamp: "iso" });
+    await writeList({ answers, list, path, ...form });
   }
+  await writePlaces({
+    directory: join(directory, "records"),
+    answers,
+    homes: await measuredHomes(answers, [], undefined),
+    ...form,
+    stop,
+  });
   return { homes: homes.length, ...update, noDatabase: await writeViews(directory, options.duckDb) };
 }
 
@@ -108,7 +116,7 @@ function lockOf(directory: string): Disposable {
 /** A file of columns without rows, so that a table without readings can be read too. */
 async function writeEmpty(path: string, table: (typeof partitioned)[number]): Promise<void> {
   if (existsSync(path)) return;
-  await writeTable({ path, format: "parquet", stamp: "iso", columns: columnsOf(table) }, noRows());
+  await writeTable({ path, ...form, columns: columnsOf(table) }, noRows());
 }
 
 async function* noRows() {
@@ -126,4 +134,5 @@ async function writeViews(directory: string, duckDb: string | undefined): Promis
   return existsSync(database) ? undefined : makeDatabase(database, views, duckDb);
 }
 
+const form = { format: "parquet", stamp: "iso" } as const;
 const markFile = "README";

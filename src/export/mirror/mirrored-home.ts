@@ -14,6 +14,7 @@ import { coverageRowsOf } from "../coverage-tables.ts";
 import { writeTable } from "../table-file.ts";
 import { coverageList } from "../tables.ts";
 import { allMonths, columnsOf, fileIn, monthsIn, removeHome, stateFileOf } from "./mirror-files.ts";
+import { type MeasureMarks, mirrorMeasures } from "./mirrored-measures.ts";
 
 /** A home as a mirror reads it. */
 export interface HomeToMirror {
@@ -49,6 +50,7 @@ interface HomeState {
   readonly coverage: string;
   /** By series and key of the item. */
   readonly series: Readonly<Record<string, MirroredSeries>>;
+  readonly measures: MeasureMarks;
 }
 
 /**
@@ -97,7 +99,12 @@ export class HomeMirroring {
     if (this.#before === undefined) this.#removeOthers();
     const coverage = digestOf(marks.map(({ marks: { record, coverage } }) => [namesOf(record), coverage]));
     if (coverage !== this.#before?.coverage) await this.#writeCoverage(marks);
-    const state: HomeState = { version, coverage, series: this.#series };
+    const measures = await mirrorMeasures({
+      ...{ home, directory: this.#directory, answers: this.#of.answers, stop: this.#stop },
+      before: this.#before?.measures ?? {},
+      write: (path, columns, batches) => this.#write(path, columns, batches),
+    });
+    const state: HomeState = { version, coverage, series: this.#series, measures };
     if (Bun.deepEquals(state, this.#before)) return;
     const file = stateFileOf(this.#directory, home);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

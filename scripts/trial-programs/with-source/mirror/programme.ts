@@ -1,13 +1,22 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { SystemClock } from "../../../../src/base/clock.ts";
+import { Type } from "@sinclair/typebox";
+import type { Clock } from "../../../../src/base/clock.ts";
 import { day_ms } from "../../../../src/base/time.ts";
+import { derivedPath, derivedRecords } from "../../../../src/domain/derived/derived-record.ts";
+import type { DerivedName } from "../../../../src/domain/derived/derived-table.ts";
 import { unixTime_max } from "../../../../src/domain/records/record-field.ts";
+import { fieldsOf } from "../../../../src/domain/records/record-table.ts";
 import { type SeriesName, seriesOf } from "../../../../src/domain/series.ts";
+import { type ListRecord, pagesOf } from "../../../../src/export/answers.ts";
+import { rowOf } from "../../../../src/export/columns.ts";
+import { derivedTables } from "../../../../src/export/derived-tables.ts";
 import type { CentralStore } from "../../../../src/store/central/central-store.ts";
+import type { ImportedRecord } from "../../../../src/store/inventory/record-store.ts";
 import { Answering } from "../../../../src/web/api/answering.ts";
 import { below, seeded } from "../../../../testbed/numbers.ts";
+import { item } from "../../../../testbed/sample.ts";
 import { SimulatedGateway, type SimulatedReading } from "../../../../testbed/simulated-gateway.ts";
 
 /** The series that the homes of a programme have. */
@@ -26,12 +35,16 @@ export class MirroredProgramme {
       readonly days: number;
       readonly events_a_day: number;
       readonly start_ms: number;
+      readonly clock: Clock;
     },
   ) {}
 
-  /** Every home sends all of its time. */
+  /** Every home sends all of its time. Its sensors are in rooms, so that it has measures. */
   async fill(): Promise<number> {
     const { homes, days, events_a_day, start_ms } = this.of;
+    const numbers = Array.from({ length: homes }, (_, place) => place + 1);
+    const { clashes } = await this.store.importRecords([numbers.flatMap(recordsOf)]);
+    if (clashes.length > 0) throw new Error(`the records clash: ${JSON.stringify(clashes)}`);
     let readings = 0;
     for (let home = 1; home <= homes; home += 1) {
       const gateway = new SimulatedGateway(home, `home ${home}`);
@@ -43,6 +56,7 @@ export class MirroredProgramme {
         gateway.add(weightOf(home, from_ms + 1_000, 70_000 + day));
       }
       await this.#send(gateway, 1);
+      await this.#listened(gateway);
       readings += gateway.readings.length;
     }
     return readings;
@@ -69,7 +83,7 @@ export class MirroredProgramme {
   }
 
   /** Every record of every item of every home, as the interface has it and as DuckDB has it: differences, a line each. */
-  async differences(): Promise<{ faults: string[]; compared: number }> {
+  async differences(): Promise<{ faults: string[]; compared: number; measures: number }> {
     const instance = await DuckDBInstance.create(join(this.mirror, "lintel.duckdb"), {
       access_mode: "READ_ONLY",
     });
@@ -77,6 +91,7 @@ export class MirroredProgramme {
     const rowsOf = async (query: string) => (await connection.runAndReadAll(query)).getRows();
     const faults: string[] = [];
     let compared = 0;
+    let measures = 0;
     try {
       for (const series of triedSeries) {
         const { kind, fields } = seriesOf(series);
@@ -105,16 +120,29 @@ export class MirroredProgramme {
         const [[all] = []] = await rowsOf(`SELECT count(*) FROM ${series}`);
         if (Number(all) !== mirrored) faults.push(`${series}: ${all} rows, ${mirrored} of a home and month`);
       }
+      for (let home = 1; home <= this.of.homes; home += 1) {
+        const served = await this.#servedMeasures(home);
+        for (const { name, measure } of derivedTables) {
+          const reader = await connection.runAndReadAll(
+            `SELECT * EXCLUDE home REPLACE (day::VARCHAR AS day) FROM ${name} WHERE home = ${home} AND day < '${this.#lastDay}'`,
+          );
+          const mirrored = reader.getRowsJS().map(rowText);
+          const own = served.get(measure) ?? [];
+          measures += own.length;
+          if (own.sort().join(" ") !== mirrored.sort().join(" "))
+            faults.push(`${name} of home ${home}: ${own.length} served, ${mirrored.length} mirrored`);
+        }
+      }
     } finally {
       connection.closeSync();
       instance.closeSync();
     }
-    return { faults, compared };
+    return { faults, compared, measures };
   }
 
   /** Every record of a series of an item, as a text each. */
   async #served(series: SeriesName, itemname: string): Promise<string[]> {
-    const answers = new Answering({ store: this.store, clock: new SystemClock() });
+    const answers = new Answering({ store: this.store, clock: this.of.clock });
     const { kind, path, fields } = seriesOf(series);
     const names = ["stamp", ...Object.keys(fields)];
     const served: string[] = [];
@@ -130,6 +158,24 @@ export class MirroredProgramme {
       query = page.next;
     }
     return served;
+  }
+
+  /** The measures of a home on days that are surely over, a text for each record. */
+  async #servedMeasures(home: number): Promise<Map<DerivedName, string[]>> {
+    const answers = new Answering({ store: this.store, clock: this.of.clock });
+    const told = new Map<DerivedName, string[]>();
+    for await (const page of pagesOf(answers, derivedPath("all", home), Type.Object({})))
+      for (const { name, records } of page as unknown as { name: DerivedName; records: ListRecord[] }[]) {
+        const over = records.filter(({ day }) => String(day) < this.#lastDay);
+        const texts = over.map((record) => rowText([home, ...rowOf(derivedRecords[name], record)]));
+        told.set(name, [...(told.get(name) ?? []), ...texts]);
+      }
+    return told;
+  }
+
+  /** A day behind those that are compared: answers about it, and about later ones, change with the time. */
+  get #lastDay(): string {
+    return new Date(this.of.start_ms + (this.of.days - 1) * day_ms).toISOString().slice(0, 10);
   }
 
   /** Every file of the mirror with the time of its last change. */
@@ -155,6 +201,19 @@ export class MirroredProgramme {
     );
   }
 
+  /** A home says that its devices were heard all the time. */
+  async #listened(gateway: SimulatedGateway): Promise<void> {
+    const { home } = gateway;
+    const [first_ms, last_ms] = [this.of.start_ms, this.of.start_ms + this.of.days * day_ms];
+    const devices = [
+      ...rooms.map((_, device) => ({ kind: "wirelesssensors" as const, address: addressOf(home, device) })),
+      { kind: "scales" as const, address: addressOf(home, sensors) },
+    ];
+    const states = devices.map((_, device) => ({ device, first_ms, heard_ms: last_ms, listener: "zigbee" }));
+    const listeners = [{ name: "zigbee", first_ms, last_ms }];
+    await this.store.noteReport(gateway.report({ devices, listeners, states }), { home, at_ms: last_ms });
+  }
+
   #event(home: number, stamp_ms: number): SimulatedReading {
     const device = {
       kind: "wirelesssensors",
@@ -168,6 +227,24 @@ export class MirroredProgramme {
     if (!("held_seq" in taken) || taken.held_seq !== gateway.last_seq)
       throw new Error(`home ${gateway.home} was not taken in: ${JSON.stringify(taken)}`);
   }
+}
+
+/** The records of a home and its sensors, of which one is at the front door. */
+function recordsOf(homeid: number): ImportedRecord[] {
+  const nothing = Object.fromEntries(fieldsOf("homes").map((name) => [name, null]));
+  const items = rooms.map((room, device) => {
+    const place = { macaddress: addressOf(homeid, device), currenthomeid: homeid, currenthomestart: 1 };
+    return { ...item(homeid * 10 + device, place), itemname: `${room}-${homeid}` };
+  });
+  return [
+    { type: "homes", record: { ...nothing, homeid, timezone: "Europe/Berlin" } },
+    ...items.map((record) => ({ type: "items" as const, record })),
+  ];
+}
+
+/** A row as a text: moments in unix milliseconds. */
+function rowText(row: readonly unknown[]): string {
+  return row.map((cell) => (cell instanceof Date ? cell.getTime() : String(cell))).join();
 }
 
 function weightOf(home: number, stamp_ms: number, weight: number): SimulatedReading {
@@ -191,4 +268,5 @@ function deviceText(home: number): string {
   return `a5${home.toString(16).padStart(6, "0")}`;
 }
 
-const sensors = 3;
+const rooms = ["kitchen", "bathroom", "front-door"] as const;
+const sensors = rooms.length;
