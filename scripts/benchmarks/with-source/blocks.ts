@@ -1,9 +1,9 @@
 /**
  * Bytes of a reading on disk, and pages at any depth, of homes that live as the demo's
  *
- *   ./scripts/bench blocks [--homes 3] [--days 365] [--years 5] [--only gateway|sqlite|postgres]
+ *   ./scripts/bench blocks [--homes 3] [--days 365] [--years 5] [--seconds 31536000] [--only gateway|sqlite|postgres|second]
  *
- * A gateway hears the years of a home. Homes upload their days night after night to central, on SQLite and on PostgreSQL, which is vacuumed after a night
+ * A gateway hears the years of a home. Another hears a sensor that sends a reading each second, for a year. Homes upload their days night after night to central, on SQLite and on PostgreSQL, which is vacuumed after a night
  * where autovacuum would have been at work by the next. Bytes are those of all tables and indexes; of
  * central beyond what its empty store has. Exits with 1 when a bar is missed.
  */
@@ -21,7 +21,7 @@ import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { postgresServer } from "../../../testbed/postgres/server.ts";
-import { keptLog, seeded } from "../../../testbed/sample.ts";
+import { keptLog, seeded, sensor, sensorEvent } from "../../../testbed/sample.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { optionsOf } from "../../program-options.ts";
 import { quantile, Report } from "../api/report.ts";
@@ -29,13 +29,14 @@ import { openStore, seconds } from "./central/central-server.ts";
 import { deviceIn, epochOf, simulated } from "./central/home-data.ts";
 
 const options = optionsOf(
-  "./scripts/bench blocks [--homes 3] [--days 365] [--years 5] [--only gateway|sqlite|postgres]",
-  { homes: 3, days: 365, years: 5, only: "" },
+  "./scripts/bench blocks [--homes 3] [--days 365] [--years 5] [--seconds 31536000] [--only gateway|sqlite|postgres|second]",
+  { homes: 3, days: 365, years: 5, seconds: 31_536_000, only: "" },
 );
 const { homes, days, years, only } = options;
 const report = new Report();
 const first_ms = Date.UTC(2026, 0, 1);
-const pages = 300;
+/** So many that other work of the machine falls on all places alike, also among the slowest. */
+const pages = 3_000;
 const warm_up = 20;
 const page_readings = 1_000;
 const motion = "wirelesssensor_events";
@@ -57,6 +58,7 @@ const rowsOfSeries =
 if (["", "gateway"].includes(only)) await atGateway();
 if (["", "sqlite"].includes(only)) await onSqlite();
 if (["", "postgres"].includes(only)) await onPostgres();
+if (["", "second"].includes(only)) await eachSecond(options.seconds);
 process.exitCode = report.end();
 
 async function atGateway(): Promise<void> {
@@ -114,6 +116,47 @@ async function onSqlite(): Promise<void> {
 
 function bar(store: keyof typeof bytes_most, value: number): void {
   report.bar(`${store}, bytes of a reading`, { value, most: bytes_most[store] });
+}
+
+/** A sensor that sends a reading each second: pages of it, from any depth. */
+async function eachSecond(count: number): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "lintel-bench-blocks-"));
+  const store = await openGatewayStore({ directory, clock: new SystemClock(), log: keptLog().log, home: 12 });
+  const device = sensor(1);
+  const commit_readings = 1_000;
+  const took_s = await seconds(async () => {
+    for (let at = 0; at < count; at += commit_readings)
+      await store.append(
+        Array.from({ length: Math.min(commit_readings, count - at) }, (_, index) =>
+          sensorEvent(device, first_ms + (at + index) * 1_000, index % 2),
+        ),
+      );
+  });
+  report.note(`a reading each second: ${count.toLocaleString("en")} readings, ${took_s.toFixed(0)} s`);
+  const [{ record } = {}] = (await store.overview()).items;
+  const key = (await store.item("wirelesssensors", record?.itemname ?? ""))?.key ?? 0;
+  const random = seeded(2);
+  const spent: number[] = [];
+  for (let ask = -warm_up; ask < pages; ask += 1) {
+    const skip = Math.floor(random() * (count - page_readings));
+    const page = { series: motion, item: key, limit: page_readings, precision: "s", skip } as const;
+    const took_s = await seconds(async () => {
+      const { records } = await store.page({ ...page, before_ms: first_ms + count * 1_000 });
+      if (records.length !== page_readings) throw new Error(`a page of ${records.length} readings`);
+    });
+    if (ask >= 0) spent.push(took_s * 1000);
+  }
+  for (const quantile_of of [0.5, 0.99])
+    report.bar(`a reading each second for a year, page of 1,000 at any depth, ${quantile_of}, ms`, {
+      value: quantile(spent, quantile_of),
+      most: 10,
+    });
+  await store.close();
+  report.figure(
+    "a reading each second, bytes of a reading",
+    statSync(join(directory, "lintel.db")).size / count,
+  );
+  rmSync(directory, { recursive: true, force: true });
 }
 
 /** Fills a store night by night; answers how many readings it has. */

@@ -3,7 +3,7 @@ import { definitionText, derivedNames } from "../../domain/derived/derived-table
 import type { SeriesName } from "../../domain/series.ts";
 import { arrays, objects, reach, rowsOf, rowsOfAll, type Work } from "../database.ts";
 import type { Homes } from "../inventory/homes.ts";
-import { placementsOf } from "../inventory/item-overviews.ts";
+import { inHomes, placementsOf } from "../inventory/item-overviews.ts";
 import { pausesIn } from "../inventory/pausing.ts";
 import { type MeasuredMarks, marked_ms } from "../inventory/record-store.ts";
 import { pausedSpanOf } from "../pause.ts";
@@ -77,7 +77,7 @@ function* partsOf(homes: Homes, of: readonly number[]): Work<ReadonlyMap<number,
   for (const [item, home, from_ms, before_ms] of stays)
     add(home, 0, ["item", from_ms, before_ms, records.get(item)]);
   for (const pause of yield* pausesIn(of)) add(pause.home, 0, ["pause", JSON.stringify(pausedSpanOf(pause))]);
-  const placements = yield* rowsOf(placementsOf(keys, of));
+  const placements = inHomes(yield* rowsOf(placementsOf(keys)), of);
   const homeOf = new Map(placements.map(({ stream, home }) => [stream, home]));
   for (const { home, stream, first_ms, heard_ms, listener, last_ms } of placements) {
     if (first_ms !== null) add(home, first_ms, ["first", stream, first_ms, listener], true);
@@ -153,5 +153,5 @@ interface Total {
   readonly newest_stamp: number;
 }
 
-/** Homes that are read together: some ten thousand streams at the most. */
-const homes_at_once = 100;
+/** Homes that are read together: some five thousand streams at the most. */
+const homes_at_once = 50;

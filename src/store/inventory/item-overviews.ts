@@ -60,8 +60,8 @@ function* itemsWithStays(of: readonly number[] | undefined): Work<ItemsWithStays
 
 /** Some items, with their stays in some homes; absent: in all. */
 function* itemsOf(keys: readonly number[], of: readonly number[] | undefined): Work<ItemsWithStays> {
-  const [rows, stays] = yield* rowsOfAll(itemRows("key = ANY ($1::bigint[])", keys), placementsOf(keys, of));
-  return withRecords(rows, stays);
+  const [rows, stays] = yield* rowsOfAll(itemRows("key = ANY ($1::bigint[])", keys), placementsOf(keys));
+  return withRecords(rows, inHomes(stays, of));
 }
 
 function withRecords(rows: readonly OverviewRow[], all: readonly ItemPlacement[]): ItemsWithStays {
@@ -77,15 +77,19 @@ function itemRows(condition = "true", ...given: (readonly number[])[]): Statemen
   );
 }
 
-/** The stays of some items in some homes, absent: in all. Both tables are told the items: PostgreSQL would read all streams otherwise. */
-export function placementsOf(
-  keys: readonly number[],
+/** The stays of some items. Both tables are told the items: PostgreSQL would read all streams otherwise. */
+export function placementsOf(keys: readonly number[]): Statement<ItemPlacement> {
+  return itemPlacements("stays.item = ANY ($1::bigint[]) AND streams.item = ANY ($1::bigint[])", keys);
+}
+
+/** Those of them in some homes; absent: in all. Asked of PostgreSQL, both lists would be looked up beside each other. */
+export function inHomes(
+  stays: readonly ItemPlacement[],
   of: readonly number[] | undefined,
-): Statement<ItemPlacement> {
-  const theirs = "stays.item = ANY ($1::bigint[]) AND streams.item = ANY ($1::bigint[])";
-  return of === undefined
-    ? itemPlacements(theirs, keys)
-    : itemPlacements(`${theirs} AND stays.home = ANY ($2::bigint[])`, keys, of);
+): readonly ItemPlacement[] {
+  if (of === undefined) return stays;
+  const homes = new Set(of);
+  return stays.filter(({ home }) => homes.has(home));
 }
 
 /** The stays that a condition leaves, the earliest of each item first, with what was last learned of their devices in each. */

@@ -9,7 +9,7 @@ import { counted, measuredMarks } from "../derived/derived-marks.ts";
 import { pausedSpanOf } from "../pause.ts";
 import type { ItemMarks, ItemWindow } from "../store.ts";
 import type { Homes } from "./homes.ts";
-import { type ItemPlacement, placementsOf } from "./item-overviews.ts";
+import { type ItemPlacement, inHomes, placementsOf } from "./item-overviews.ts";
 import { namesOfHomes } from "./naming.ts";
 import { pausesIn } from "./pausing.ts";
 import type { OwnedType, OwnerMarks } from "./record-store.ts";
@@ -20,12 +20,7 @@ export function* itemMarks(homes: Homes, epoch: string, kind: Kind, window: Item
   const rows = yield* itemRowsOfKind(kind, window);
   const seen = window.homes;
   yield* reach(seen ?? []);
-  const stays = yield* rowsOf(
-    placementsOf(
-      rows.map(({ key }) => key),
-      seen,
-    ),
-  );
+  const stays = inHomes(yield* rowsOf(placementsOf(rows.map(({ key }) => key))), seen);
   const counts = yield* countsOf(homes, stays);
   const markOf = (...fields: readonly unknown[]) =>
     Bun.hash(JSON.stringify([epoch, version, ...fields])).toString(36);
