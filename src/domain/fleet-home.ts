@@ -181,7 +181,7 @@ export const fleetNeeds = {
     ...rule("Another device under a known address", "normal", "field"),
   },
   burn_in_due: { alerttypeid: 90_025, ...rule("Burn-in due", "digest", "field") },
-  not_accepted: { alerttypeid: 90_026, ...rule("Not accepted", "digest", "field") },
+  not_accepted: { alerttypeid: 90_027, ...rule("Not accepted", "digest", "field") },
   erased_there: { alerttypeid: 90_008, ...rule("Erased at the gateway", "digest", "data") },
   link_poor: {
     alerttypeid: 90_024,
