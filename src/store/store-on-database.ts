@@ -13,6 +13,7 @@ import {
   itemidsOf,
   itemNamed,
   itemsIn,
+  itemsLike,
   itemsOfKind,
   itemTypes,
   keepsRecords,
@@ -117,6 +118,10 @@ function itemReads({ database, homes, epoch }: StoreParts) {
     itemTypes: (of) => database.read(() => itemTypes(homes.seen(of))),
     items: async (kind, window) => {
       const items = await database.read(() => itemsOfKind(kind, seen(window)));
+      return items.map((item) => itemVisibleFrom(window.homes, item));
+    },
+    itemsLike: async (text, window) => {
+      const items = await database.read(() => itemsLike(text, seen(window)));
       return items.map((item) => itemVisibleFrom(window.homes, item));
     },
     itemsIn: readsOf(database).read(itemsIn),

@@ -32,6 +32,9 @@ export interface Store extends RecordStore, Erasures, Pauses, Restrictions, Rete
   /** Items of a kind in order of itemid. Where `homes` are named, an item does not tell in which other one it is now; nor does `item`. */
   items(kind: Kind, window: ItemWindow): Promise<Item[]>;
 
+  /** Items whose name has the words of a text in it, in their order, or their address its digits (four at least), those with short names first. Capitals do not matter. */
+  itemsLike(text: string, window: Omit<ItemWindow, "skip">): Promise<Item[]>;
+
   /** Items whose current home it is, of every kind, in order of itemid. */
   itemsIn(homeid: number): Promise<Item[]>;
 

@@ -8,6 +8,7 @@ export type VisibleStore = Pick<
   Store,
   | "itemTypes"
   | "items"
+  | "itemsLike"
   | "itemsIn"
   | "item"
   | "itemOverviews"
@@ -117,6 +118,7 @@ export function visiblePart(store: VisibleStore, seen: Visible): VisibleStore {
     itemTypes: () => store.itemTypes(homes),
     items: (kind, window) => store.items(kind, ofSeen(window)),
     itemMarks: (kind, window) => store.itemMarks(kind, ofSeen(window)),
+    itemsLike: (text, window) => store.itemsLike(text, ofSeen(window)),
     itemsIn: async (home) => (homes.includes(home) ? store.itemsIn(home) : []),
     item: (kind, name) => store.item(kind, name, homes),
     itemOverviews: (of) => store.itemOverviews(alsoSeen(of)),

@@ -325,6 +325,26 @@ function inventory(make: MakeStore): void {
     expect(window.map(({ itemid }) => itemid)).toEqual([1_000_000_002]);
   });
 
+  test("items are found by a part of their names, and by some digits of their addresses", async () => {
+    await using made = await make();
+    const { store } = made;
+    await store.append([event(1, 0, 1), event(2, 0, 1)]);
+    const [one, two] = await store.items("wirelesssensors", { skip: 0, limit: 2 });
+    if (one === undefined || two === undefined) throw new Error("two items");
+    await store.importRecords([[{ type: "items", record: { ...one, itemname: "Küche 100% links" } }]]);
+    const like = async (text: string, limit = 9) =>
+      (await store.itemsLike(text, { limit })).map(({ itemname }) => itemname);
+    expect(await like("küche")).toEqual(["Küche 100% links"]);
+    expect(await like("0% L")).toEqual(["Küche 100% links"]);
+    expect(await like("1%links")).toEqual([]);
+    expect(await like("kü LINKS")).toEqual(["Küche 100% links"]);
+    const digits = sensor(2).address.replaceAll(":", "");
+    expect(await like(`0x${digits.toUpperCase()}`)).toEqual([two.itemname]);
+    expect(await like("00:0D:6f")).toEqual(["Küche 100% links", two.itemname]);
+    expect(await like("00:0D:6f", 1)).toEqual(["Küche 100% links"]);
+    expect(await like("0d")).toEqual([two.itemname]);
+  });
+
   test("items are found by the home that they are in, whatever their kind", async () => {
     await using made = await make({ home: 12 });
     const { store } = made;

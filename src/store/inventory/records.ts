@@ -317,6 +317,19 @@ export function itemsIn(homeid: number): Work<Item[]> {
   return parsed<Item>("SELECT record FROM items WHERE currenthomeid = $1 ORDER BY itemid", homeid);
 }
 
+/** See `Store.itemsLike`. */
+export function itemsLike(text: string, { limit, homes }: Omit<ItemWindow, "skip">): Work<Item[]> {
+  const part = (of: string) => `%${of.replace(/[!%_]/g, "!$&").replace(/\s+/g, "%")}%`;
+  const digits = text.toLowerCase().replace(/^0x|[\s:.-]/g, "");
+  return parsed<Item>(
+    `SELECT record FROM items
+     WHERE (lower(itemname) LIKE $1 ESCAPE '!' OR replace(address, ':', '') LIKE $2 ESCAPE '!')${stayedIn(homes, "$4")}
+     ORDER BY length(itemname), itemid LIMIT $3`,
+    ...[part(text.toLowerCase()), /^[0-9a-f]{4,}$/.test(digits) ? part(digits) : null, limit],
+    ...given(homes),
+  );
+}
+
 /** See `Store.item`. */
 export function* itemNamed(
   kind: Kind,

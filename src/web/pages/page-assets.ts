@@ -5,6 +5,7 @@ import plotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
 import colours from "../server/colours.css" with { type: "text" };
 import alerts from "./alerts/alerts.css" with { type: "text" };
 import device from "./device/device.css" with { type: "text" };
+import find from "./find/find.css" with { type: "text" };
 import home from "./home/home.css" with { type: "text" };
 import homeDay from "./home-day/home-day.css" with { type: "text" };
 import homes from "./homes/homes.css" with { type: "text" };
@@ -62,7 +63,7 @@ async function makeAssets(): Promise<Assets> {
 }
 
 /** Those of all pages first: a page has the last word. */
-const styles = [plotStyle, colours, general, home, homeDay, device, homes, alerts, notes, recorded];
+const styles = [plotStyle, colours, general, home, homeDay, device, homes, find, alerts, notes, recorded];
 
 function assetOf(name: string, text: string): Asset {
   const plain = new TextEncoder().encode(text);

@@ -7,6 +7,7 @@ import { showAlerts } from "./alerts/alerts-data.ts";
 import { browserComponents } from "./browser-components.ts";
 import { showBurnIn } from "./burn-in/burn-in-data.ts";
 import { showDevice } from "./device/device-data.ts";
+import { showFind } from "./find/find-data.ts";
 import { showHome } from "./home/home-data.ts";
 import { showHomeDay } from "./home-day/home-day-data.ts";
 import { showHomes } from "./homes/homes-data.ts";
@@ -100,6 +101,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   "setup-visit": showSetupVisit,
   "home-day": showHomeDay,
   mesh: showMesh,
+  find: showFind,
   alerts: showAlerts,
   acceptance: showAcceptance,
   "burn-in": showBurnIn,
@@ -110,6 +112,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
 export const components = {
   ...browserComponents,
   homes: async () => (await import("./homes/homes-page.tsx")).HomesPage,
+  find: async () => (await import("./find/find-page.tsx")).FindPage,
   alerts: async () => (await import("./alerts/alerts-page.tsx")).AlertsPage,
   mesh: async () => (await import("./mesh/mesh-page.tsx")).MeshPage,
   acceptance: async () => (await import("./acceptance/acceptance-page.tsx")).AcceptancePage,

@@ -247,6 +247,7 @@ export const paths = {
   "home-day": { gateway: "/day", central: "/homes/:home/day", cost: "heavy", live: false },
   mesh: { gateway: "/mesh", central: "/homes/:home/mesh", cost: "light", live: false },
   recorded: { gateway: "/recorded", central: "/homes/:home/recorded", cost: "light", live: true },
+  find: { gateway: "/find", central: "/find", cost: "heavy", live: false },
   alerts: { central: "/alerts", cost: "light", live: false },
   acceptance: { gateway: "/acceptance", central: "/homes/:home/acceptance", cost: "light", live: false },
   "burn-in": { gateway: "/burn-in", central: "/homes/:home/burn-in", cost: "light", live: false },

@@ -69,6 +69,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
     ...["missing", "silent", "batteries", "versions", "firmware"].map((show) => ({ path: `/?show=${show}` })),
     ...Object.values(homes).map((home) => ({ path: `/?find=${home}` })),
   ],
+  "GET /find": ["home", "a", "e", "1", "2", "3", "sensor"].map((q) => ({ path: `/find?q=${q}` })),
   "GET /alerts": [{ path: "/alerts" }],
   "GET /homes/:home": everyHome((home) => `/homes/${home}`),
   "GET /live/homes/:home": everyHome((home) => `/live/homes/${home}`),

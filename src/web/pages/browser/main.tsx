@@ -4,6 +4,7 @@ import { PlotsContext, TonesContext } from "../parts/plots-and-tones.ts";
 import { ageing, type DatedData, follow } from "./following.ts";
 import { plots, tones } from "./lazy-plots.ts";
 import { leaveForToken, signIn } from "./link-sign-in.ts";
+import { openPaletteByKey } from "./palette.ts";
 
 /** Takes over the page that the server has sent, and gives it the data that comes later. */
 const root = document.getElementById("page") as HTMLElement;
@@ -12,6 +13,7 @@ const { name, data, live } = JSON.parse(document.getElementById("shown")?.textCo
   readonly data: DatedData & { readonly locale: string; readonly next: string; readonly fault?: string };
   readonly live: boolean;
 };
+if (name !== "sign-in") openPaletteByKey();
 /** Undefined of a page that stays as it was sent. */
 const Page = (await browserComponents[name]?.()) as ComponentType<object> | undefined;
 let open = (address: string) => location.assign(address);

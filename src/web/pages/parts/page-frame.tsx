@@ -17,6 +17,9 @@ export function Frame({ trail, children }: FrameData & { children: ComponentChil
             </a>
           ))}
         </nav>
+        <a class="help" href="/find" title="Key: /">
+          Find
+        </a>
         <a class="help" href="/docs">
           Help
         </a>

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { importDocument } from "../../../src/import/file-import.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { faultsOfLoad } from "../../../testbed/page-load.ts";
+import { sensor } from "../../../testbed/sample.ts";
+import { faultsForAll } from "./accessibility.ts";
+import { type HomesCentral, nameOf, serveHomes } from "./homes-central.ts";
+
+let served: HomesCentral;
+beforeAll(async () => {
+  served = await serveHomes();
+  const programme = {
+    homes: [
+      { homeid: 4, cityname: "Astoria" },
+      { homeid: 40, cityname: "Bergen" },
+    ],
+    projects: [{ projectid: 1 }],
+    subjects: [{ subjectid: 7, subjectname: "Mabel Stark" }],
+    project_enrollments: [{ subjectid: 7, projectid: 1, homeid: 4 }],
+  };
+  const { store } = served.central;
+  await importDocument({ name: "programme", text: JSON.stringify(programme), store, dryRun: false });
+});
+afterAll(() => served[Symbol.asyncDispose]());
+
+async function foundAt(text: string, token: string): Promise<string[]> {
+  const { groups } = (await served.data(`/find?${new URLSearchParams({ q: text })}`, token)) as unknown as {
+    groups: { title: string; found: { href: string; text: string }[] }[];
+  };
+  return groups.flatMap(({ title, found }) =>
+    found.map(({ href, text: name }) => `${title}: ${name} ${href}`),
+  );
+}
+
+test("homes, devices, people and pages are found by a part of their names, the nearest first", async () => {
+  const token = await served.mint("read");
+  const home = "Homes: Home 4 /homes/4";
+  expect(await foundAt("4", token)).toContain(home);
+  expect((await foundAt("home 4", token))[0]).toBe(home);
+  expect(await foundAt("astor", token)).toEqual([home]);
+  const device = `Devices: ${nameOf(4, 1)} /devices/wirelesssensors/${nameOf(4, 1)}`;
+  expect(await foundAt("FOUR-1", token)).toEqual([device]);
+  expect(await foundAt(sensor(41).address.toUpperCase(), token)).toEqual([device]);
+  expect(await foundAt("mabel", token)).toEqual(["People: Mabel Stark /homes/4"]);
+  expect(await foundAt("missing", token)).toEqual(["Pages: Missing data /?show=missing"]);
+  expect(await foundAt("100%_", token)).toEqual([]);
+});
+
+test("a token of another home finds nothing of it", async () => {
+  const token = await served.mint("read", { homes: [3], projects: [], studies: [] });
+  for (const text of ["home 4", "astoria", "four-0", "mabel"])
+    expect([text, await foundAt(text, token)]).toEqual([text, []]);
+  expect(await foundAt("home 3", token)).toEqual(["Homes: Home 3 /homes/3"]);
+});
+
+describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () => {
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    browser = await TestBrowser.start();
+  });
+  afterAll(() => browser?.[Symbol.asyncDispose]());
+
+  test("a stroke opens a field over any page, which leads on by the keyboard alone", async () => {
+    await using visit = await browser.visit({ locale: "en-GB", viewport: { width: 390, height: 844 } });
+    const { page } = visit;
+    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
+    await page.locator(".homes").waitFor();
+    await page.goto(served.central.origin);
+    await page.keyboard.press("/");
+    await page.keyboard.type("four-");
+    const dialog = page.getByRole("dialog", { name: "Find" });
+    await dialog.getByRole("link", { name: nameOf(4, 0) }).waitFor();
+    expect(await dialog.getByRole("status").textContent()).toBe("“four-”: 2 found");
+    expect(await faultsForAll(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.keyboard.press("/");
+    await page.keyboard.type("four-");
+    await dialog.getByRole("link", { name: nameOf(4, 1) }).waitFor();
+    for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { name: nameOf(4, 1) }).waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("without script it is a page with a form", async () => {
+    await using visit = await browser.visit({ locale: "en-GB", javaScriptEnabled: false });
+    const { page } = visit;
+    await visit.page.context().addCookies([
+      {
+        name: `lintel-${new URL(served.central.origin).port}`,
+        value: await served.mint("read"),
+        url: served.central.origin,
+      },
+    ]);
+    await page.goto(served.central.origin);
+    await page.getByRole("link", { name: "Find", exact: true }).click();
+    await page.getByLabel("Name, number or address").fill("mabel");
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByRole("link", { name: "Mabel Stark" }).click();
+    await page
+      .getByRole("link", { name: nameOf(4, 0) })
+      .first()
+      .waitFor();
+  });
+
+  test("its page takes little", async () => {
+    await using visit = await browser.visit({ viewport: { width: 320, height: 640 } });
+    const { page } = visit;
+    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
+    await page.locator(".homes").waitFor();
+    await page.goto(`${served.central.origin}/find?q=o`);
+    expect(await faultsOfLoad(page)).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+  });
+});
