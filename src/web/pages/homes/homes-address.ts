@@ -3,6 +3,8 @@ export interface HomesAddress {
   readonly show: HomesViewName;
   /** Part of the number of a home, or of what it needs. */
   readonly find: string;
+  /** Chosen values of facets; of those that are absent every home is shown. */
+  readonly chosen: Readonly<Partial<Record<FacetName, string>>>;
   readonly sort: Sort;
   readonly down: boolean;
   /** From 1 on. */
@@ -30,32 +32,55 @@ export const sorts = {
 } as const;
 export type Sort = keyof typeof sorts;
 
+/** Facets that homes are chosen by, and the title of each. */
+export const facets = { need: "Need", region: "Region", study: "Study", version: "Version" } as const;
+export type FacetName = keyof typeof facets;
+export const facetNames = Object.keys(facets) as FacetName[];
+
 /** Whatever an address says that is not known here is as if it were not said. */
 export function addressIn(query: URLSearchParams): HomesAddress {
   const [show, sort] = [query.get("show") ?? "", query.get("sort") ?? ""];
   const page = Number(query.get("page"));
   return {
     show: Object.hasOwn(views, show) ? (show as HomesViewName) : "homes",
-    find: (query.get("find") ?? "").trim().slice(0, find_length_max),
+    find: textOf(query, "find"),
+    chosen: Object.fromEntries(
+      facetNames.map((name) => [name, textOf(query, name)]).filter(([, value]) => value !== ""),
+    ),
     sort: Object.hasOwn(sorts, sort) ? (sort as Sort) : "home",
     down: query.has("down"),
     page: Number.isInteger(page) && page > 1 ? Math.min(page, pages_max) : 1,
   };
 }
 
+function textOf(query: URLSearchParams, name: string): string {
+  return (query.get(name) ?? "").trim().slice(0, text_length_max);
+}
+
+/** Whether all homes are shown that there are. */
+export function isOfAll({ find, chosen }: HomesAddress): boolean {
+  return find === "" && Object.keys(chosen).length === 0;
+}
+
 /** A link to the page in another state. It leads to what is chosen: on a phone that is far below what comes first. */
 export function hrefTo(address: HomesAddress): string {
+  return `${pathTo(address)}#${shown_id}`;
+}
+
+/** A link to another state of the page, from its top. */
+export function pathTo(address: HomesAddress): string {
   const query = new URLSearchParams();
   if (address.show !== "homes") query.set("show", address.show);
   if (address.find !== "") query.set("find", address.find);
+  for (const [name, value] of Object.entries(address.chosen)) query.set(name, value);
   if (address.sort !== "home") query.set("sort", address.sort);
   if (address.down) query.set("down", "");
   if (address.page > 1) query.set("page", String(address.page));
   const text = query.toString();
-  return `/${text === "" ? "" : `?${text}`}#${shown_id}`;
+  return `/${text === "" ? "" : `?${text}`}`;
 }
 
 /** The part of the page that its address chooses. */
 export const shown_id = "shown-homes";
-const find_length_max = 100;
+const text_length_max = 100;
 const pages_max = 100_000;

@@ -1,3 +1,4 @@
+import { day_ms } from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
 import type { FleetHome } from "../../../domain/fleet-home.ts";
 import type { DailyArrivals, FirmwareOfModel } from "../../../store/central/central-store.ts";
@@ -14,13 +15,18 @@ import {
   type MissingRow,
   missingRow,
 } from "./daily-arrivals.ts";
-import { addressIn, type HomesAddress, type HomesViewName, type Sort } from "./homes-address.ts";
+import { addressIn, type HomesAddress, type HomesViewName, isOfAll, type Sort } from "./homes-address.ts";
+import { chosenHomes, type Facet } from "./homes-facets.ts";
 
 export interface HomesData {
   readonly address: HomesAddress;
   /** The token may not see all homes that there are. */
   readonly cut: boolean;
-  /** How many homes there are, how many of them need a visit, and how many something that can be done from afar. */
+  /** How many homes there are. */
+  readonly all: number;
+  /** Ways to choose among them. */
+  readonly facets: readonly Facet[];
+  /** How many are chosen, how many of these need a visit, and how many something that can be done from afar. */
   readonly homes: number;
   readonly visits: number;
   readonly remote: number;
@@ -109,12 +115,13 @@ export type FirmwareRow = Pick<FirmwareOfModel, "model"> &
 export const showHomes: Show<HomesData> = async (asked) => {
   const { site, store, query, now_ms, locale } = asked;
   const address = addressIn(query);
-  const all = await fleetFor(site).homes(store.homes);
+  const there = await fleetFor(site).homes(store.homes);
+  const { homes: all, facets } = await chosenHomes(asked, there, address);
   const visits = all.filter(needsVisit);
   const remote = all.filter((home) => home.needs.length > 0 && !needsVisit(home));
   const { view, found } = await viewMakers[address.show]({
     fleet: fleetFor(site),
-    of: store.homes,
+    of: isOfAll(address) ? store.homes : homeids(all),
     all,
     address,
     now_ms,
@@ -122,6 +129,8 @@ export const showHomes: Show<HomesData> = async (asked) => {
   const data: HomesData = {
     address,
     cut: !isWhole(asked),
+    all: there.length,
+    facets,
     homes: all.length,
     visits: visits.length,
     remote: remote.length,
@@ -144,8 +153,9 @@ function fleetFor(site: Site): Fleet {
 
 interface Viewing {
   readonly fleet: Fleet;
-  /** The homes that the token may see; undefined: all. */
+  /** The numbers of the chosen homes; undefined: all that there are. */
   readonly of: readonly number[] | undefined;
+  /** The chosen homes. */
   readonly all: readonly FleetHome[];
   readonly address: HomesAddress;
   readonly now_ms: number;
@@ -181,19 +191,18 @@ function onPage<Row>(rows: readonly Row[], address: HomesAddress): readonly Row[
 }
 
 async function homesView({ fleet, all, address, now_ms }: Viewing): Promise<MadeView> {
-  const found = inOrder(all.filter(isFound(address.find)), address);
-  const shown = onPage(found, address);
+  const shown = onPage(inOrder(all, address), address);
   const zones = new Zones(shown, nights_shown, now_ms);
   const arrivals = await fleet.dailyArrivals(homeids(shown), zones.from_day);
   const rows = shown.map((home, place) => homeRow(home, arrivals[place], zones));
-  return { view: { rows }, found: found.length };
+  return { view: { rows }, found: all.length };
 }
 
 async function missingView({ fleet, all, address, now_ms }: Viewing): Promise<MadeView> {
-  const found = all.filter(isFound(address.find));
-  const zones = new Zones(onPage(found, address), map_days, now_ms);
-  const map = await missingRows(fleet, onPage(found, address), zones);
-  return { view: { map, days: zones.dates() }, found: found.length };
+  const shown = onPage(all, address);
+  const zones = new Zones(shown, map_days, now_ms);
+  const map = await missingRows(fleet, shown, zones);
+  return { view: { map, days: zones.dates() }, found: all.length };
 }
 
 async function missingRows(fleet: Fleet, homes: readonly FleetHome[], zones: Zones): Promise<MissingRow[]> {
@@ -211,7 +220,9 @@ async function missingRows(fleet: Fleet, homes: readonly FleetHome[], zones: Zon
 
 /** The first homes that need something: by how much of the data of the last days is not here, those to be visited before others. */
 async function needyHomes(fleet: Fleet, homes: readonly FleetHome[], now_ms: number): Promise<LosingHome[]> {
-  const compared = homes.slice(0, compared_max);
+  const compared = homes
+    .toSorted((one, other) => likelyLoss(other, now_ms) - likelyLoss(one, now_ms))
+    .slice(0, compared_max);
   const rows =
     compared.length === 0 ? [] : await missingRows(fleet, compared, new Zones(compared, loss_days, now_ms));
   const losses = new Map(rows.map((row) => [row.homeid, lossOf(row)]));
@@ -220,6 +231,16 @@ async function needyHomes(fleet: Fleet, homes: readonly FleetHome[], now_ms: num
     .sort((one, other) => (other.missing ?? 0) - (one.missing ?? 0))
     .slice(0, needy_max)
     .map(({ home, missing }) => ({ ...needyHome(home), missing }));
+}
+
+/** The share of the last days' data that a home loses by what it has told, 0 to 1: what its devices' interruptions say is dearer to find. */
+export function likelyLoss(
+  { last_upload_ms, items, silent }: Pick<FleetHome, "last_upload_ms" | "items" | "silent">,
+  now_ms: number,
+): number {
+  const since = (at_ms: number | null) => Math.min(1, (now_ms - (at_ms ?? 0)) / (loss_days * day_ms));
+  const silence = silent.reduce((sum, { heard_ms }) => sum + since(heard_ms), 0);
+  return Math.max(since(last_upload_ms), silence / Math.max(1, items));
 }
 
 /** Of days that have not arrived nothing is here. */
@@ -349,16 +370,6 @@ class Zones {
 /** The zone of a home; of one that has not told it, or told one that is unknown here, UTC. */
 function zoneOf({ timezone }: FleetHome): string {
   return timezone !== null && isTimezone(timezone) ? timezone : "UTC";
-}
-
-function isFound(text: string): (home: FleetHome) => boolean {
-  if (text === "") return () => true;
-  if (/^\d+$/.test(text)) return ({ homeid }) => String(homeid).startsWith(text);
-  const wanted = text.toLocaleLowerCase();
-  return ({ needs, version }) =>
-    [version ?? "", ...needs.map(({ message }) => message)].some((one) =>
-      one.toLocaleLowerCase().includes(wanted),
-    );
 }
 
 function inOrder(homes: readonly FleetHome[], { sort, down }: HomesAddress): FleetHome[] {

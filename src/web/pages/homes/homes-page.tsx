@@ -3,7 +3,7 @@ import type { Why } from "../home/home-needs.ts";
 import { Frame } from "../parts/page-frame.tsx";
 import type { FrameData } from "../site.ts";
 import { listText, momentText, numberText, type Times } from "../time-text.ts";
-import { type HomesViewName, hrefTo, shown_id, views } from "./homes-address.ts";
+import { facets, type HomesViewName, hrefTo, isOfAll, pathTo, shown_id, views } from "./homes-address.ts";
 import type { HomesData, HomesView, LosingHome } from "./homes-data.ts";
 import {
   BatteryTable,
@@ -17,14 +17,14 @@ import { MissingMap } from "./missing-map.tsx";
 
 /** All homes: the tasks first, then the arrivals of each home. */
 export function HomesPage(data: HomesData & FrameData) {
-  const { address, cut, homes, needy, visits, remote, view, found, pages, locale, now_ms } = data;
+  const { address, all, cut, homes, needy, visits, remote, view, found, pages, locale, now_ms } = data;
   return (
     <Frame {...data}>
       <div class="homes">
         <h1>{sentence(data)}</h1>
-        {homes === 0 && cut ? (
+        {all === 0 && cut ? (
           <p>Ask the person who gave you the token which homes it shows.</p>
-        ) : homes === 0 ? (
+        ) : all === 0 ? (
           <>
             <p>A home appears here after its first upload. To make the token for it, run at central:</p>
             <p>
@@ -56,10 +56,16 @@ export function HomesPage(data: HomesData & FrameData) {
                 </a>
               </p>
             ) : null}
-            {"rows" in view || "map" in view ? <Find {...data} /> : null}
-            <h2 id={shown_id}>{headingOf(address.show, found, locale, "mixed" in view ? view.mixed : 0)}</h2>
-            <Shown view={view} data={data} />
-            <Pages address={address} pages={pages} />
+            <Choose {...data} />
+            {homes === 0 ? null : (
+              <>
+                <h2 id={shown_id}>
+                  {headingOf(address.show, found, locale, "mixed" in view ? view.mixed : 0)}
+                </h2>
+                <Shown view={view} data={data} />
+                <Pages address={address} pages={pages} />
+              </>
+            )}
           </>
         )}
       </div>
@@ -67,11 +73,14 @@ export function HomesPage(data: HomesData & FrameData) {
   );
 }
 
-function sentence({ cut, homes, visits, locale }: HomesData & FrameData): string {
-  if (homes === 0) return cut ? "Your token shows no home that has uploaded." : "No home has uploaded yet.";
-  const all = `${numberText(homes, locale)} ${homes === 1 ? "home" : "homes"}`;
-  if (visits === 0) return homes === 1 ? "The one home needs no visit." : `None of ${all} needs a visit.`;
-  return `${numberText(visits, locale)} of ${all} ${visits === 1 ? "needs" : "need"} a visit.`;
+function sentence({ address, all, cut, homes, visits, locale }: HomesData & FrameData): string {
+  if (all === 0) return cut ? "Your token shows no home that has uploaded." : "No home has uploaded yet.";
+  const isPart = !isOfAll(address);
+  if (homes === 0) return "No home is as you chose.";
+  if (homes === 1) return `${isPart ? "This" : "The one"} home needs ${visits === 0 ? "no" : "a"} visit.`;
+  const chosen = `${isPart ? "these " : ""}${numberText(homes, locale)} homes`;
+  if (visits === 0) return `None of ${chosen} needs a visit.`;
+  return `${numberText(visits, locale)} of ${chosen} ${visits === 1 ? "needs" : "need"} a visit.`;
 }
 
 function remoteSentence({ remote, visits }: HomesData): string | null {
@@ -133,7 +142,15 @@ function Views({ data: { address, silent, batteries, locale } }: { data: HomesDa
     <nav class="views" aria-label="What is shown">
       {Object.entries(views).map(([show, name]) => {
         const count = counts[show as HomesViewName];
-        const href = show === "homes" ? "/" : `/?show=${show}`;
+        const { find, chosen } = address;
+        const href = pathTo({
+          show: show as HomesViewName,
+          find,
+          chosen,
+          sort: "home",
+          down: false,
+          page: 1,
+        });
         return (
           <a key={show} href={href} aria-current={address.show === show ? "page" : undefined}>
             {name}
@@ -145,19 +162,37 @@ function Views({ data: { address, silent, batteries, locale } }: { data: HomesDa
   );
 }
 
-function Find({ address }: HomesData) {
+/** A form that chooses among the homes. Its answer has an address of its own, to be kept. */
+function Choose({ address, all, facets: offered, locale }: HomesData & FrameData) {
+  const { show, find, chosen, sort, down } = address;
   return (
-    <form class="find" method="get" action={`/#${shown_id}`}>
-      <label for="find">Find a home</label>
-      <input
-        id="find"
-        name="find"
-        type="search"
-        defaultValue={address.find}
-        placeholder="number, version, need"
-      />
-      {address.show === "homes" ? null : <input type="hidden" name="show" value={address.show} />}
-      <button type="submit">Find</button>
+    <form class="choose" method="get" action={`/#${shown_id}`}>
+      <label>
+        Find a home
+        <input name="find" type="search" defaultValue={find} placeholder="number, version, need" />
+      </label>
+      {offered
+        .filter(({ name, values }) => values.length > 1 || chosen[name] !== undefined)
+        .map(({ name, values }) => (
+          <label key={name}>
+            {facets[name]}
+            <select name={name}>
+              <option value="">all</option>
+              {values.map(({ value, text, homes }) => (
+                <option key={value} value={value} selected={value === chosen[name]}>
+                  {text} ({numberText(homes, locale)})
+                </option>
+              ))}
+            </select>
+          </label>
+        ))}
+      {show === "homes" ? null : <input type="hidden" name="show" value={show} />}
+      {sort === "home" ? null : <input type="hidden" name="sort" value={sort} />}
+      {down ? <input type="hidden" name="down" /> : null}
+      <button type="submit">Show</button>
+      {isOfAll(address) ? null : (
+        <a href={hrefTo({ ...address, find: "", chosen: {}, page: 1 })}>Show all {numberText(all, locale)}</a>
+      )}
     </form>
   );
 }

@@ -3,7 +3,7 @@ import { DeviceLink } from "../parts/page-frame.tsx";
 import { Table } from "../parts/table.tsx";
 import { agoText, calendarText, exactText, momentText, numberText } from "../time-text.ts";
 import type { ArrivalState } from "./daily-arrivals.ts";
-import { type HomesAddress, hrefTo, type Sort, sorts } from "./homes-address.ts";
+import { type HomesAddress, hrefTo, pathTo, type Sort, sorts } from "./homes-address.ts";
 import type { BatteryRow, FirmwareRow, HomeRow, ReplacedRow, SilentRow, VersionRow } from "./homes-data.ts";
 
 interface TableOfRows<Row> {
@@ -233,7 +233,14 @@ export function VersionTable({ rows, locale }: TableOfRows<VersionRow>) {
               <>
                 {" "}
                 <a
-                  href={hrefTo({ show: "homes", find: version, sort: "home", down: false, page: 1 })}
+                  href={pathTo({
+                    show: "homes",
+                    find: "",
+                    chosen: { version },
+                    sort: "home",
+                    down: false,
+                    page: 1,
+                  })}
                   aria-label={`All homes with ${version}`}
                 >
                   all
