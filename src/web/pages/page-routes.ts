@@ -41,6 +41,7 @@ export function dashboardApp(site: Site) {
     .decorate({ refusalPage })
     .use(sessionRoutes)
     .use(fileRoutes(signedIn))
+    .use(activityRoutes(site, signedIn))
     .use(pageRoutes(site, signedIn))
     .use(formRoutes(askedBy, forms));
 }
@@ -125,6 +126,22 @@ function fileRoutes(signedIn: SignedIn) {
         }),
       { signedIn: "or refused", cost: "download" },
     );
+}
+
+/** Small pictures of homes, at central. */
+function activityRoutes({ role }: Site, signedIn: SignedIn) {
+  const app = new Elysia().use(signedIn);
+  if (role !== "central") return app;
+  return app.get(
+    "/plots/homes/:home/activity.svg",
+    ({ asked, request, spend }) =>
+      spend(async () => {
+        const { activityPicture } = await import("./homes/activity-picture.tsx");
+        const coding = request.headers.get("accept-encoding") ?? undefined;
+        return textResponse(await activityPicture(asked), coding, pictureHeaders);
+      }),
+    { signedIn: "or refused", cost: "heavy" },
+  );
 }
 
 /** Every page, and the stream of its data where it is live. */
@@ -359,6 +376,8 @@ const faultsByCode: ReadonlyMap<number, SignInFault> = new Map([
   [40102, "expired"],
   [40104, "scope"],
 ]);
+
+const pictureHeaders = { "Content-Type": "image/svg+xml", "Cache-Control": "no-store" };
 
 const formBounds = { bytes_max: 4_096, limit_ms: 10_000 };
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import { importDocument } from "../../../src/import/file-import.ts";
+import { activitySvg } from "../../../src/web/pages/homes/activity-picture.tsx";
 import { likelyLoss } from "../../../src/web/pages/homes/homes-data.ts";
 import { type HomesCentral, now_ms, serveHomes } from "./homes-central.ts";
 
@@ -111,4 +112,39 @@ test("the homes whose loss is compared are those that most likely lose most", ()
   expect(loss(now_ms - 20 * day_ms, [])).toBe(1);
   expect(loss(null, [], 0)).toBe(1);
   expect(loss(now_ms, [now_ms - 14 * day_ms, null])).toBe(0.5);
+});
+
+test("the picture of a home has the active minutes of the interface", async () => {
+  const token = await served.mint("read");
+  const picture = await (await served.page("/plots/homes/3/activity.svg", token)).text();
+  const cells = [...picture.matchAll(/<path[^>]* d="([^"]*)"/g)].flatMap(([, path]) =>
+    [...(path ?? "").matchAll(/M(\d+) (\d+)h/g)].map(([, x, y]) => `${Number(x) / 5} ${Number(y) / 4}`),
+  );
+  const answer = await fetch(`${served.central.origin}/v0.9/homes/3/derived/activity`, {
+    headers: { Authorization: `bearer ${token}`, Accept: "application/json" },
+  });
+  const rows = (await answer.json()) as { day: string; hour: number; active_min: number | null }[];
+  const drawn = rows.filter(({ active_min }) => active_min !== 0);
+  // Sunday the 22nd is on top.
+  const placeOf = (day: string) => (Date.UTC(2026, 10, 22) - Date.parse(day)) / day_ms;
+  expect(cells.toSorted()).toEqual(drawn.map(({ day, hour }) => `${hour} ${placeOf(day)}`).toSorted());
+  expect(drawn.length).toBeGreaterThan(100);
+});
+
+test("a picture tells apart four levels of activity and what is not known", () => {
+  const minutes = [0, 1, 9, 10, 24, 25, 60, null];
+  const rows = minutes.map((active_min, hour) => ({
+    ...{ at_ms: 0, day: "2026-11-22", observed: 1 },
+    values: { hour, active_min },
+  }));
+  const picture = activitySvg(rows, ["2026-11-22"]);
+  const levels = [...picture.matchAll(/<path fill="([^"]*)"(?: opacity="([^"]*)")? d="([^"]*)"/g)].map(
+    ([, fill, opacity = "", path = ""]) => [fill, opacity.slice(0, 4), path.split("M").length - 1],
+  );
+  expect(levels).toEqual([
+    ["var(--accent)", "0.33", 2],
+    ["var(--accent)", "0.66", 2],
+    ["var(--accent)", "1", 2],
+    ["url(#nothing-not-listening)", "", 1],
+  ]);
 });

@@ -133,6 +133,10 @@ describe.each(databases)("on %s", (kept) => {
     expect((await rows("/?sort=home&down=")).map(({ homeid }) => homeid)).toEqual([6, 5, 4, 3]);
     expect((await rows("/?find=3.0.0")).map(({ homeid }) => homeid)).toEqual([3, 6]);
     expect((await rows("/?find=5")).map(({ homeid }) => homeid)).toEqual([5]);
+    const { groups } = await served.data(`/find?q=FOUR-1`, token);
+    expect(groups).toMatchObject([
+      { title: "Devices", found: [{ text: nameOf(4, 1), more: "motion sensor, home 4" }] },
+    ]);
   });
 
   test("its view of firmware has the models whose devices differ, with the homes that the token sees", async () => {
@@ -190,6 +194,7 @@ describe.each(databases)("on %s", (kept) => {
       "/?show=batteries",
       "/?show=versions",
       "/?show=firmware",
+      "/?show=activity",
       "/?need=visit",
       "/?find=4",
       "/?page=2",
@@ -200,6 +205,8 @@ describe.each(databases)("on %s", (kept) => {
       expect(text).toMatch(/The one home needs no visit\.|No home is as you chose\./);
       expect(text).not.toMatch(/four|five|six|Home [456]|homes\/[456]|[456]\.0\.0|"homeid":[456]/);
     }
+    expect((await served.page("/plots/homes/3/activity.svg", token)).status).toBe(200);
+    expect((await served.page("/plots/homes/4/activity.svg", token)).status).toBe(404);
     const nobody = await served.mint("read", { homes: [99], projects: [], studies: [] });
     expect(await (await served.page("/", nobody)).text()).toContain("Your token shows no home");
   });

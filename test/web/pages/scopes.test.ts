@@ -66,7 +66,9 @@ const allDays = `from=${daysOf(homes.a).neighbours[0]}&until=${daysOf(homes.e).n
 const rows: Readonly<Record<string, readonly Address[] | string>> = {
   "GET /": [
     { path: "/" },
-    ...["missing", "silent", "batteries", "versions", "firmware"].map((show) => ({ path: `/?show=${show}` })),
+    ...["missing", "activity", "silent", "batteries", "versions", "firmware"].map((show) => ({
+      path: `/?show=${show}`,
+    })),
     ...Object.values(homes).map((home) => ({ path: `/?find=${home}` })),
   ],
   "GET /find": ["home", "a", "e", "1", "2", "3", "sensor"].map((q) => ({ path: `/find?q=${q}` })),
@@ -81,6 +83,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   "GET /live/homes/:home/recorded": everyHome((home) => `/live/homes/${home}/recorded`, false),
   "GET /devices/:kind/:name": everyDevice((kind, name) => [ofDevice(kind, name)]),
   "GET /live/devices/:kind/:name": everyDevice((kind, name) => [`/live${ofDevice(kind, name)}`]),
+  "GET /plots/homes/:home/activity.svg": everyHome((home) => `/plots/homes/${home}/activity.svg`, false),
   "GET /plots/:kind/:name/:measure": everyDevice(
     (kind, name) =>
       Object.entries(measures)

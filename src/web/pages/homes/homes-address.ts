@@ -14,6 +14,7 @@ export interface HomesAddress {
 export const views = {
   homes: "All homes",
   missing: "Missing data",
+  activity: "Activity",
   silent: "Silent devices",
   batteries: "Batteries nearly empty",
   versions: "Versions",

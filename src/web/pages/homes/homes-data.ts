@@ -50,6 +50,8 @@ export interface LosingHome extends NeedyHome {
 export type HomesView =
   | { readonly rows: readonly HomeRow[] }
   | { readonly map: readonly MissingRow[]; readonly days: readonly string[] }
+  /** Numbers of homes, each with a picture of its activity. */
+  | { readonly pictures: readonly number[] }
   | { readonly silent: readonly SilentRow[]; readonly replaced: readonly ReplacedRow[] }
   | { readonly batteries: readonly BatteryRow[] }
   | { readonly versions: readonly VersionRow[] }
@@ -170,6 +172,10 @@ interface MadeView {
 const viewMakers: Readonly<Record<HomesViewName, (viewing: Viewing) => MadeView | Promise<MadeView>>> = {
   homes: homesView,
   missing: missingView,
+  activity: ({ all, address }) => ({
+    view: { pictures: homeids(onPage(all, address)) },
+    found: all.length,
+  }),
   silent: silentView,
   batteries: ({ all, address }) => {
     const found = all.flatMap(({ homeid, low_batteries }) =>
@@ -392,6 +398,7 @@ function rankOf(home: FleetHome): number {
 }
 
 function rowsOfPage({ show }: HomesAddress): number {
+  if (show === "activity") return pictures_shown;
   return show === "missing" ? map_homes : rows_shown;
 }
 
@@ -414,4 +421,6 @@ const nights_shown = 30;
 const map_days = 60;
 /** Homes of a page of the map: their devices' interruptions are read for it. */
 const map_homes = 50;
+/** Each is made when it is asked for. */
+const pictures_shown = 100;
 const homes_named = 10;

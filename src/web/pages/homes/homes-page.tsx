@@ -1,8 +1,10 @@
 import { claimText, openText } from "../alerts/alerts-page.tsx";
 import type { Why } from "../home/home-needs.ts";
 import { Frame } from "../parts/page-frame.tsx";
+import { fillOf, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { listText, momentText, numberText, type Times } from "../time-text.ts";
+import { activity_days, activity_size, activityLevels } from "./activity-look.ts";
 import { facets, type HomesViewName, hrefTo, isOfAll, pathTo, shown_id, views } from "./homes-address.ts";
 import type { HomesData, HomesView, LosingHome } from "./homes-data.ts";
 import {
@@ -202,6 +204,7 @@ function headingOf(show: HomesViewName, found: number, locale: string, mixed: nu
   const headings: Readonly<Record<HomesViewName, string>> = {
     homes: found === 1 ? "1 home, its last 30 nights" : `${count} homes, the last 30 nights of each`,
     missing: `Data that is missing in the last 60 days, of ${count} ${found === 1 ? "home" : "homes"}`,
+    activity: `Activity of ${found === 1 ? "1 home" : `${count} homes`} in the last ${activity_days} days`,
     silent: found === 0 ? "No device is silent" : `${count} silent ${found === 1 ? "device" : "devices"}`,
     batteries:
       found === 0
@@ -223,6 +226,7 @@ function Shown({ view, data }: { view: HomesView; data: HomesData & FrameData })
   const of = { locale, now_ms };
   if ("rows" in view) return <HomeTable rows={view.rows} address={address} {...of} />;
   if ("map" in view) return <MissingMap {...view} locale={locale} />;
+  if ("pictures" in view) return <ActivityPictures homeids={view.pictures} />;
   if ("silent" in view)
     return (
       <>
@@ -235,6 +239,53 @@ function Shown({ view, data }: { view: HomesView; data: HomesData & FrameData })
   if ("firmware" in view)
     return view.firmware.length === 0 ? null : <FirmwareTable rows={view.firmware} {...of} />;
   return <VersionTable rows={view.versions} {...of} />;
+}
+
+/** Small pictures of homes, all in one form, to be looked at together. */
+function ActivityPictures({ homeids }: { homeids: readonly number[] }) {
+  const { width, height, day } = activity_size;
+  return (
+    <>
+      <Patterns />
+      <p class="quiet">A row is a day, the newest on top, and a column an hour from midnight to midnight.</p>
+      <ul class="legend" aria-label="How activity is drawn">
+        {activityLevels.map(({ words }, place) => (
+          <li key={words}>
+            <svg class="swatch" width="14" height="14" aria-hidden="true" focusable="false">
+              <rect
+                fill="var(--accent)"
+                opacity={(place + 1) / activityLevels.length}
+                width="14"
+                height="14"
+              />
+            </svg>
+            {words}
+          </li>
+        ))}
+        <li>
+          <svg class="swatch" width="14" height="14" aria-hidden="true" focusable="false">
+            <rect fill={fillOf("not_listening")} width="14" height="14" />
+          </svg>
+          not known: not all rooms were observed
+        </li>
+      </ul>
+      <ul class="pictures">
+        {homeids.map((homeid) => (
+          <li key={homeid}>
+            <a href={`/homes/${homeid}/day`}>
+              <img
+                src={`/plots/homes/${homeid}/activity.svg`}
+                {...{ width, height }}
+                loading="lazy"
+                alt={`Active minutes by hour, ${height / day} days`}
+              />
+              Home {homeid}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 }
 
 function Pages({ address, pages }: Pick<HomesData, "address" | "pages">) {
