@@ -2,7 +2,7 @@ import { type Clock, clockQuality, repeat } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { signedJson, signerOf } from "../../base/signed-json.ts";
-import { hour_ms, localDays } from "../../base/time.ts";
+import { hour_ms, localDays, timeOfDate_ms } from "../../base/time.ts";
 import {
   type Acceptance,
   type AcceptanceFault,
@@ -177,10 +177,10 @@ function nightFaults(
   ];
 }
 
-/** Seven in the morning by the calendar of a zone, at least five hours after a time. */
-function nextMorning_ms(zone: string, after_ms: number): number {
+/** Seven in the morning by the clocks of a zone, at least five hours after a time. */
+export function nextMorning_ms(zone: string, after_ms: number): number {
   const days = localDays(zone, { from_ms: after_ms, to_ms: after_ms + 48 * hour_ms });
-  const mornings = days.map(({ from_ms }) => from_ms + 7 * hour_ms);
+  const mornings = days.map(({ date }) => timeOfDate_ms(zone, date, 7 * 60));
   return mornings.find((at_ms) => at_ms >= after_ms + 5 * hour_ms) ?? after_ms + 24 * hour_ms;
 }
 

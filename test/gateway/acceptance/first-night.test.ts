@@ -2,7 +2,11 @@ import { expect, test } from "bun:test";
 import { isAsSigned } from "../../../src/base/signed-json.ts";
 import { acceptanceAnswer, acceptanceReportOf } from "../../../src/domain/acceptance.ts";
 import { acceptancesIn } from "../../../src/gateway/acceptance/acceptances.ts";
-import { FirstNights, type NightFigures } from "../../../src/gateway/acceptance/first-night.ts";
+import {
+  FirstNights,
+  type NightFigures,
+  nextMorning_ms,
+} from "../../../src/gateway/acceptance/first-night.ts";
 import { keptLog } from "../../../testbed/sample.ts";
 import { type HomeName, VisitedHome } from "./visit-home.ts";
 
@@ -104,4 +108,17 @@ test("a visit that ends while its first night is added stays, and the night stan
     [2, 0],
     [1, 1],
   ]);
+});
+
+test("the next morning is seven o'clock by the clocks of the home, also where they change in that night", () => {
+  const mornings = [
+    ["Europe/Berlin", "2026-11-20T15:30:00+01:00", "2026-11-21T07:00:00+01:00"],
+    ["Europe/Berlin", "2026-10-24T15:30:00+02:00", "2026-10-25T07:00:00+01:00"],
+    ["Europe/Berlin", "2027-03-27T15:30:00+01:00", "2027-03-28T07:00:00+02:00"],
+    ["America/Los_Angeles", "2026-10-31T23:30:00-07:00", "2026-11-01T07:00:00-08:00"],
+    // Four hours before seven there was no night.
+    ["Pacific/Auckland", "2026-11-20T03:00:00+13:00", "2026-11-21T07:00:00+13:00"],
+  ];
+  for (const [zone = "", finished = "", morning = ""] of mornings)
+    expect(nextMorning_ms(zone, Date.parse(finished))).toBe(Date.parse(morning));
 });
