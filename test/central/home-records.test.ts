@@ -86,7 +86,7 @@ describe("the records of a home", () => {
     await using made = await site([...everything(12), ...everything(15)]);
     const { body } = await homeRecordsOf(made.central, 12);
     const gateway = join(made.directory, "gateway");
-    (await openStoreBeside({ directory: gateway, clock, log: keptLog().log, create: true })).close();
+    await (await openStoreBeside({ directory: gateway, clock, log: keptLog().log, create: true })).close();
     const store = await openUploadStore({ directory: gateway, clock, log: keptLog().log });
     const { changes } = await takeHomeRecords({ store, directory: gateway, document: JSON.parse(body) });
     expect(Object.values(changes).map(({ added }) => added)).toEqual(recordTypes.map(() => 1));

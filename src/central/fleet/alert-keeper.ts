@@ -45,7 +45,7 @@ export class AlertKeeper {
       );
       return this.#looking;
     };
-    look();
+    void look();
     this.#cancel = repeat(this.#options.clock, look_interval_ms, look);
   }
 

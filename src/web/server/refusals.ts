@@ -101,7 +101,7 @@ export class StoreOutages {
       const refused = fault.part === undefined ? ` (${method} requests are refused until then)` : "";
       this.#log.error(fault.message + refused);
       this.#current.set(of, { since_ms: this.#now_ms(), refused: 1 });
-      fault.part?.back.then((at_ms) => this.#over(of, fault.part?.name ?? "", at_ms));
+      void fault.part?.back.then((at_ms) => this.#over(of, fault.part?.name ?? "", at_ms));
     } else known.refused += 1;
     const { error, ...answer } = answers[fault.reason];
     const retry_s =

@@ -301,7 +301,7 @@ class Life {
       return;
     }
     if (kind === "kill") {
-      machine.start();
+      void machine.start();
       return;
     }
     const random = seeded(seed + 1);

@@ -40,7 +40,7 @@ export function networkTo(
     world.busy.add(working);
     const done = () => world.busy.delete(working);
     working.then(done, done);
-    crashed.then(done);
+    void crashed.then(done);
     const gone = crashed.then(() => Promise.reject(broken("ECONNRESET")));
     return Promise.race([working, gone]);
   };
