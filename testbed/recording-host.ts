@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Host, JoinEvent } from "../drivers/driver.ts";
-import { type Clock, SystemClock } from "../src/base/clock.ts";
+import { type Clock, SystemClock, sane_unix_ms } from "../src/base/clock.ts";
 import type { Log } from "../src/base/log.ts";
+import { day_ms } from "../src/base/time.ts";
 import type { DeviceFacts } from "../src/domain/device-facts.ts";
 import type {
   BufferCursor,
@@ -16,11 +17,24 @@ import type {
   Verdict,
 } from "../src/domain/reading.ts";
 import { Identities } from "../src/gateway/ingest/device-identities.ts";
+import {
+  faultOfCursor,
+  faultOfDevice,
+  faultOfGap,
+  faultOfReading,
+  type IntakeFault,
+} from "../src/gateway/ingest/validity.ts";
 
 /** Longer than a busy machine takes: it ends a wait for what never comes. */
 const wait_max_ms = 300_000;
 
-/** The gateway's side of a driver's contract: keeps all that the driver hands it, and lets a test wait for it. */
+/** A device keeps nothing for longer. */
+const heard_ms_max = 400 * day_ms;
+
+/**
+ * The gateway's side of a driver's contract: keeps all that the driver hands it, and lets a test wait for it. Whatever the gateway would refuse, or would put at
+ * another time, fails the test.
+ */
 export class RecordingHost implements Host {
   readonly directory: string;
   readonly clock: Clock;
@@ -42,6 +56,11 @@ export class RecordingHost implements Host {
   pauseRequests = 0;
   /** The error that `accept` rejects with, instead of taking a reading. */
   refusal: Error | undefined;
+  /** Fails the test outside of the driver, which may catch what is thrown. */
+  onRefused = ({ name, detail }: IntakeFault): void =>
+    queueMicrotask(() => {
+      throw new Error(`the gateway would refuse ${name}: ${detail}`);
+    });
   readonly log: Log;
   /** Who the devices are, as the gateway decides it; all came in while joining is open. */
   readonly identities: Identities;
@@ -73,6 +92,7 @@ export class RecordingHost implements Host {
   }
 
   async accept(reading: Reading, cursor?: BufferCursor): Promise<void> {
+    this.#require(faultOfReading(reading) ?? faultOfCursor(cursor));
     this.readings.push(reading);
     this.#changed();
     if (this.refusal !== undefined) throw this.refusal;
@@ -85,6 +105,11 @@ export class RecordingHost implements Host {
   }
 
   heard(state: DeviceState): void {
+    const { heard_ms } = state;
+    const least_ms = Math.min(sane_unix_ms, this.clock.now().unix_ms - heard_ms_max);
+    this.#require(faultOfDevice(state.device));
+    if (!Number.isSafeInteger(heard_ms) || heard_ms < least_ms)
+      this.#require({ name: "signs of life at an impossible time", detail: `${heard_ms}` });
     this.states.push(state);
     this.#changed();
   }
@@ -99,6 +124,7 @@ export class RecordingHost implements Host {
   }
 
   async gap(gap: Gap, cursor?: BufferCursor): Promise<void> {
+    this.#require(faultOfGap(gap) ?? faultOfCursor(cursor));
     this.gaps.push(gap);
     this.#changed();
     if (this.refusal !== undefined) throw this.refusal;
@@ -162,6 +188,10 @@ export class RecordingHost implements Host {
       }, 10);
       this.#waiting.add(again);
     });
+  }
+
+  #require(fault: IntakeFault | undefined): void {
+    if (fault !== undefined) this.onRefused(fault);
   }
 
   #changed(): void {

@@ -27,7 +27,11 @@ export class QuickClock implements Clock {
     this.#looked_ms = now.monotonic_ms;
     this.#past_ms += (this.#ticking === undefined ? step_ms : Math.min(step_ms, step_max_ms)) * this.factor;
     const { unix_ms, monotonic_ms } = this.#start;
-    return { ...now, unix_ms: unix_ms + this.#past_ms, monotonic_ms: monotonic_ms + this.#past_ms };
+    return {
+      ...now,
+      unix_ms: Math.floor(unix_ms + this.#past_ms),
+      monotonic_ms: monotonic_ms + this.#past_ms,
+    };
   }
 
   after(delay_ms: number, action: () => void): () => void {
