@@ -91,6 +91,35 @@ export function consentAgrees(name: string, make: MakeStore): void {
       expect(Object.values(await ofHome(store, 12))).toEqual([early, early]);
     });
 
+    test("what stops some devices of a home takes nothing but their readings, whatever it is for", async () => {
+      await using made = await make();
+      const { store } = made;
+      await lived(store);
+      await receive(store, 12);
+      await imported(store, "notes", { homeid: 12, noteid: 1, kind: "visitor", start: start_s + 15 });
+      const notes = () => store.recordsOf("notes", 12);
+      const before = await notes();
+      expect(before).toHaveLength(1);
+      const scopes = [{ kind: "scales" }, { kind: "wirelesssensors", itemid: 2 }] as const;
+      let number = 0;
+      for (const scope of scopes)
+        for (const why of [undefined, "consent_withdrawn", "enrollment_ended"] as const) {
+          const id = String(++number).padStart(32, "0");
+          const span = {
+            id,
+            home: 12,
+            at_ms: ten_ms,
+            from_ms: ten_ms,
+            before_ms: pauseOpen_ms,
+            own: 1,
+          } as const;
+          await store.takePauses([{ ...span, ...scope, ...(why && { why }) }]);
+          expect({ why, scope, notes: await notes() }).toEqual({ why, scope, notes: before });
+          const theirs = "itemid" in scope ? early : all;
+          expect(await ofHome(store, 12)).toEqual({ "item-1": all, "item-2": theirs });
+        }
+    });
+
     test("recording ends with the last enrollment of a home, and of a device with that of who holds it; not before the store hears of it", async () => {
       await using made = await make();
       const { store } = made;

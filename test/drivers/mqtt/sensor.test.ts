@@ -37,9 +37,12 @@ test("a stamp that was taken is known after a restart, also of each part of a de
 });
 
 test("of what waited at the broker, all that is older than the stamps which are remembered was taken", () => {
-  const sensor = new Sensor();
-  for (let at = 0; at < recent_max; at += 1) sensor.take(told(at % 2 === 0, 1_000 + at), "live");
-  expect(sensor.take(told(true, 999), "late").nothing).toBe("again");
+  for (const count of [recent_max, recent_max + 1, 3 * recent_max]) {
+    const sensor = new Sensor();
+    for (let at = 0; at < count; at += 1) sensor.take(told(at % 2 === 0, 1_000 + at), "live");
+    expect(sensor.take(told(true, 999), "late").nothing).toBe("again");
+    expect(new Sensor(sensor.cursor()).take(told(true, 999), "late").nothing).toBe("again");
+  }
 });
 
 test("a hub's clock that was set back loses nothing: live, and while there are few stamps", () => {

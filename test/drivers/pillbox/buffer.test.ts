@@ -153,3 +153,28 @@ test("a kill between two events of one reply loses none", async () => {
   await home.polled(2);
   expect(home.events().map(({ values }) => values["event"])).toEqual([1, 2, 3]);
 });
+
+test.each([1, 2, 3, 4])(
+  "a radio that goes off after answer %i of a box that has restarted loses no event, and brings none twice",
+  async (answers) => {
+    await using home = await household();
+    const { box, bridge, clock } = home;
+    for (const doors of [1, 2, 3]) box.doors(doors);
+    home.start();
+    await home.polled(1);
+    box.restart();
+    for (const doors of [4, 5]) box.doors(doors);
+    let answered = 0;
+    bridge.onReply = ({ type }) => {
+      if (type !== "list") answered += 1;
+      if (answered === answers) box.power = "battery";
+      return true;
+    };
+    clock.travel(hour_ms);
+    await home.quiet();
+    bridge.onReply = () => true;
+    box.power = "external_power";
+    await home.pass(day_ms, hour_ms);
+    expect(home.events().map(({ values }) => values["event"])).toEqual([1, 2, 3, 4, 5]);
+  },
+);
