@@ -188,6 +188,9 @@ interface BootRow {
   readonly bound_ms: number | null;
 }
 
+/** Clocks of readings whose offset was measured: the gateway knew the time when they came. */
+const measured = [clockQuality.synchronised, clockQuality.device];
+
 /** See `GatewayStore.deviceOffset`. */
 export function* deviceOffset(series: SeriesName, device: Device): Work<number | undefined> {
   if (seriesOf(series).deviceClock !== true) return undefined;
@@ -196,7 +199,8 @@ export function* deviceOffset(series: SeriesName, device: Device): Work<number |
   const row = yield* firstOf(
     arrays<[number]>(
       `SELECT offset_ms FROM ${series}
-       WHERE stream = $1 AND clock = ${clockQuality.device} ORDER BY stamp DESC, seq DESC LIMIT 1`,
+       WHERE stream = $1 AND clock IN (${measured.join()}) AND offset_ms IS NOT NULL
+       ORDER BY stamp DESC, seq DESC LIMIT 1`,
       stream,
     ),
   );

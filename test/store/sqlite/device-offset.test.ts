@@ -35,8 +35,11 @@ test("the offset of a device's own clock is that of its newest reading with one,
     told(1, 3, 700),
     told(1, 4, 1, clockQuality.bounded),
     told(3, 5, 1, clockQuality.bounded),
+    told(6, 6, 300),
+    told(6, 7, 400, clockQuality.synchronised),
+    told(6, 8, 1, clockQuality.deviceUnmeasured),
   ]);
-  expect([await offsetOf(1), await offsetOf(2)]).toEqual([700, 900]);
+  expect([await offsetOf(1), await offsetOf(2), await offsetOf(6)]).toEqual([700, 900, 400]);
   // One that no reading has it of, and one that was never heard.
   expect([await offsetOf(3), await offsetOf(4)]).toEqual([undefined, undefined]);
   expect(await store.deviceOffset("wirelesssensor_events", box(1))).toBeUndefined();

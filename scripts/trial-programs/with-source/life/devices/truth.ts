@@ -79,8 +79,16 @@ const error_ms: Readonly<Record<string, number>> = {
   device: 2_000,
   device_unmeasured: 2_000,
 };
+/** The clock of a device strays by so much more than its last known offset; household.ts makes none that strays by more. */
+const drift_max = 50e-6;
 /** A clock that is set while a reading comes in. Ingest looks at it every 15 s. */
 const edge_ms = 60_000;
+
+/** How far the clock of a device may have strayed when it told a fact, since its gateway last knew the time. */
+function strayed_ms({ at_ms }: Fact, known: readonly Knowledge[]): number {
+  const right = known.findLastIndex(({ from_ms, clock }) => clock === "right" && from_ms <= at_ms);
+  return Math.max(0, at_ms - (known[right + 1]?.from_ms ?? at_ms)) * drift_max;
+}
 
 /** All that is wrong with what was found, a line each. */
 export function wrongIn(
@@ -96,17 +104,21 @@ export function wrongIn(
   for (const row of found.toSorted((one, other) => one.stamp_ms - other.stamp_ms)) {
     const stream = facted.get(streamOf(row)) ?? [];
     const same = stream.filter((fact) => !matched.has(fact) && isSame(fact.values, row.values));
+    const isUnmeasured = row.clock === "device_unmeasured";
     const fits = (fact: Fact) =>
-      Math.abs(fact.at_ms - row.stamp_ms) <= fact.within_ms + (error_ms[row.clock] ?? 0);
+      Math.abs(fact.at_ms - row.stamp_ms) <=
+      fact.within_ms + (error_ms[row.clock] ?? 0) + (isUnmeasured ? strayed_ms(fact, known) : 0);
     const owed = same.filter(({ owed }) => owed);
     const nearest = (of: readonly Fact[]) =>
       of.toSorted(
         (one, other) => Math.abs(one.at_ms - row.stamp_ms) - Math.abs(other.at_ms - row.stamp_ms),
       )[0];
     // Of bounded times only the order is known.
+    const bounded = (of: readonly Fact[]) =>
+      of.find((fact) => fits(fact) && clocksOf(fact, known).has("bounded"));
     const fact =
       row.clock === "bounded"
-        ? (owed.find(fits) ?? same.find(fits))
+        ? (bounded(owed) ?? bounded(same) ?? same.find(fits))
         : nearest([...owed, ...same].filter(fits));
     if (fact === undefined) {
       wrong.push(`${describe(row)} with clock ${row.clock} never was${hintOf(row, stream, nearest(same))}`);
