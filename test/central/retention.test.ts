@@ -137,6 +137,26 @@ test("a clock in doubt erases nothing, and neither does one that leaps, or a fil
   expect(await store.erasures()).toEqual([]);
 });
 
+test("a clock that was ahead and is put right counts on, one day for each day that passes", async () => {
+  await using made = await temporaryCentral();
+  const { store } = made;
+  await lived(store);
+  const clock = new SettableClock(due);
+  const ahead = { ahead_ms: 20 * day_ms };
+  const wrong = {
+    now: () => ({ ...clock.now(), unix_ms: clock.now().unix_ms + ahead.ahead_ms }),
+    after: clock.after,
+    boot: "one",
+  };
+  const settings = { years: 10, act: "restrict", notice_days } as const;
+  const keeper = new RetentionKeeper({ store, clock: wrong, log: keptLog().log, settings });
+  await keeper.look();
+  await pass(keeper, clock, 3);
+  ahead.ahead_ms = 0;
+  await pass(keeper, clock, 3);
+  expect((await store.retentionNotices()).map(({ days }) => days)).toEqual([7]);
+});
+
 test("an enrollment that is prolonged ends the notice", async () => {
   await using made = await temporaryCentral();
   const { store } = made;

@@ -63,6 +63,9 @@ export function pausesAgree(name: string, make: MakeStore): void {
       expect((await ends())[0]).toEqual([12, paused.before_ms]);
       await tell(here, open);
       expect((await ends())[0]).toEqual([12, paused.before_ms]);
+      // One that ended before it began was none.
+      await tell(here, { ...paused, before_ms: paused.from_ms - 1 });
+      expect((await ends())[0]).toEqual([12, paused.from_ms]);
       await store.receive(there.batch(6, 30), there.sender);
       expect(await kept(store, 13)).toHaveLength(30);
     });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { BleDriver } from "../../../drivers/ble/driver.ts";
 import { bthomeDevices } from "../../../drivers/bthome/driver.ts";
 import type { BthomeObject } from "../../../drivers/bthome/objects.ts";
+import { judgeSensor, type SensorState, sensorSightingOf } from "../../../drivers/bthome/sensor.ts";
 import { encodeServiceData } from "../../../drivers/bthome/service-data.ts";
 import { listening, type Rig, startRig } from "../ble/rig.ts";
 
@@ -69,3 +70,25 @@ test("a window sensor is a lid of a pill box, unless it is listed as a sensor", 
     expect(told(rig)).toEqual(sensors.length === 0 ? [1] : [1, "angle 12"]);
   }
 });
+
+test.each([
+  ["of an interval, without a number", { triggered: false, numbered: false }, 1],
+  ["of an interval, with a number", { triggered: false, numbered: true }, 1],
+  ["that is triggered, without a number", { triggered: true, numbered: false }, 1],
+  ["that is triggered, with a number", { triggered: true, numbered: true }, 5],
+] as const)(
+  "a measure %s is recorded as often as it says something new",
+  (_, { triggered, numbered }, expected) => {
+    let state: SensorState | undefined;
+    let recorded = 0;
+    for (let packet = 1; packet <= 5; packet += 1) {
+      const objects = [...(numbered ? [{ id: 0x00, value: packet }] : []), { id: 0x02, value: 21.5 }];
+      const seen = sensorSightingOf(objects, { triggered });
+      // One is recorded, and the others come within the minute.
+      const news = seen && judgeSensor(state, seen, () => recorded === 0);
+      state = news?.state ?? state;
+      recorded += news?.measures.length ?? 0;
+    }
+    expect(recorded).toBe(expected);
+  },
+);

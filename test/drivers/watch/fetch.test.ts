@@ -143,25 +143,34 @@ test("live values, talk of the console and damaged lines are no epochs, and lost
   expect(host.drops.get("watch: damaged lines")).toBe(3);
 });
 
-test("a log that is cut off keeps what is settled, and the rest comes with the next connection", async () => {
-  await using home = await worn();
-  const { watch, host } = home;
-  const log = plausibleLog({ from_ms: noon_ms - 10 * 24 * hour_ms, until_ms: noon_ms, random: seeded(2) });
-  watch.blocks.push(...log);
-  watch.onAnswer = (lines) => [...lines.slice(0, 1_000), '{"t":"act","rt":1}'];
-  const driver = home.start();
-  await host.until("the fetch", () => watch.fetches.length === 1);
-  watch.onAnswer = (lines) => lines;
-  // The battery, the start and the live value are heard.
-  await host.until("the lines to have come", () => host.states.length === 3);
-  home.clock.travel(20_000);
-  await host.until("the driver to say so", () => host.said(/fell silent while it sent its log/));
-  await home.fetched(2);
-  expect(watch.fetches[1]).toBeGreaterThan(noon_ms - 6 * 24 * hour_ms);
-  const stamps = host.readings.map(({ stamp_ms }) => stamp_ms + block_ms);
-  expect(stamps).toEqual(log.filter(({ activity }) => activity !== "NOT_WORN").map(({ end_ms }) => end_ms));
-  expect(driver.status().state).toBe("listening");
-});
+test.each([
+  ["in order", (lines: readonly string[]) => lines.slice(0, 1_000)],
+  [
+    "newer blocks first",
+    (lines: readonly string[]) => [...lines.slice(0, 980), ...lines.slice(1_000, 1_020)],
+  ],
+])(
+  "a log that is cut off, %s, keeps what is settled, and the rest comes with the next connection",
+  async (_, cut) => {
+    await using home = await worn();
+    const { watch, host } = home;
+    const log = plausibleLog({ from_ms: noon_ms - 10 * 24 * hour_ms, until_ms: noon_ms, random: seeded(2) });
+    watch.blocks.push(...log);
+    watch.onAnswer = (lines) => [...cut(lines), '{"t":"act","rt":1}'];
+    const driver = home.start();
+    await host.until("the fetch", () => watch.fetches.length === 1);
+    watch.onAnswer = (lines) => lines;
+    // The battery, the start and the live value are heard.
+    await host.until("the lines to have come", () => host.states.length === 3);
+    home.clock.travel(20_000);
+    await host.until("the driver to say so", () => host.said(/fell silent while it sent its log/));
+    await home.fetched(2);
+    expect(watch.fetches[1]).toBeGreaterThan(noon_ms - 6 * 24 * hour_ms);
+    const stamps = host.readings.map(({ stamp_ms }) => stamp_ms + block_ms);
+    expect(stamps).toEqual(log.filter(({ activity }) => activity !== "NOT_WORN").map(({ end_ms }) => end_ms));
+    expect(driver.status().state).toBe("listening");
+  },
+);
 
 test("a block from the future is counted and left, and what follows it is not lost", async () => {
   await using home = await worn();

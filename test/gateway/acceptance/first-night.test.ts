@@ -23,8 +23,16 @@ async function nightOf(asleep: readonly HomeName[], changed: Partial<NightFigure
   const upload = async () => {
     uploads += 1;
   };
+  const before = acceptancesIn(directory)[0];
   const nights = new FirstNights({
-    store,
+    store: {
+      item: (...asked) => store.item(...asked),
+      oldestFirst: (...asked) => store.oldestFirst(...asked),
+      coverage: (asked) => {
+        expect([asked.from_ms, asked.before_ms]).toEqual([(before?.signed.finished ?? 0) * 1_000, seven_ms]);
+        return store.coverage(asked);
+      },
+    },
     clock,
     directory,
     hold,
@@ -32,7 +40,6 @@ async function nightOf(asleep: readonly HomeName[], changed: Partial<NightFigure
     figures: () => figures,
     upload,
   });
-  const before = acceptancesIn(directory)[0];
   expect(await nights.look()).toBeUndefined();
   visited.asleep = asleep;
   figures = { ...figures, ...changed };

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { CoverageInterval, CoverageRequest } from "../../../src/store/store.ts";
-import { readUntil_ms, uncoveredOf } from "../../../src/web/pages/uncovered.ts";
+import type { SentBy } from "../../../src/web/pages/site.ts";
+import { hereUntil_ms, readUntil_ms, uncoveredOf } from "../../../src/web/pages/uncovered.ts";
 import { reading, sensor, sensorEvent, start_ms } from "../../../testbed/sample.ts";
 import { servePages } from "./pages-server.ts";
 
@@ -125,4 +126,16 @@ test("what has not been sent yet is not here, and was not quiet", async () => {
   expect(await uncoveredOf(covered, { ...span, here_ms: 1_600 })).toEqual(away(1_600));
   expect(await uncoveredOf(covered, { ...span, here_ms: 400 })).toEqual(away(1_000));
   expect(await uncoveredOf(covered, { ...span, here_ms: 3_000 })).toEqual([]);
+});
+
+test("all is here until a home last sent something, and until it last reported where nothing waits there", () => {
+  const sent = (of: { last_upload_ms?: number; last_report_ms?: number; backlog?: number }) =>
+    hereUntil_ms({ last_upload_ms: null, last_report_ms: null, backlog: 0, ...of } as SentBy);
+  expect(hereUntil_ms(undefined)).toBeUndefined();
+  expect(hereUntil_ms(null)).toBe(0);
+  expect(sent({})).toBe(0);
+  for (const backlog of [0, 7]) expect(sent({ last_upload_ms: 900, last_report_ms: 800, backlog })).toBe(900);
+  expect(sent({ last_upload_ms: 900, last_report_ms: 1_000 })).toBe(1_000);
+  expect(sent({ last_upload_ms: 900, last_report_ms: 1_000, backlog: 7 })).toBe(900);
+  expect(sent({ last_report_ms: 1_000, backlog: 7 })).toBe(0);
 });
