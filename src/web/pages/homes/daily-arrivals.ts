@@ -125,8 +125,8 @@ export interface MissingRow {
   readonly first: number;
   /** The place after the last day that is over in the home. */
   readonly end: number;
-  /** Days of which anything is known, and how much of the time of the devices is missing in them, in percent. */
-  readonly known: number;
+  /** Days of which anything is known, or which have not arrived; and how much of the time of the devices is missing in them, in percent: all of a day that has not arrived. */
+  readonly told: number;
   readonly percent: number;
 }
 
@@ -143,6 +143,10 @@ export function missingRow(
   const days = missingOf(devices, range);
   const found = days.flatMap((day, place) => (day === undefined ? [] : [{ place, ...day }]));
   const sum = found.reduce((all, { not_listening, silent, lost }) => all + not_listening + silent + lost, 0);
+  const away = states.flatMap((state, place) =>
+    days[place] === undefined && (state === "missing" || state === "due") ? [place + offset] : [],
+  );
+  const told = found.length + away.length;
   return {
     homeid,
     days: found
@@ -150,12 +154,10 @@ export function missingRow(
       .map(
         ({ place, not_listening, silent, lost }) => [place + offset, not_listening, silent, lost] as const,
       ),
-    away: states.flatMap((state, place) =>
-      days[place] === undefined && (state === "missing" || state === "due") ? [place + offset] : [],
-    ),
+    away,
     first: offset + (found[0]?.place ?? days.length),
     end: offset + days.length,
-    known: found.length,
-    percent: found.length === 0 ? 0 : Math.round(sum / found.length),
+    told,
+    percent: told === 0 ? 0 : Math.round((sum + 100 * away.length) / told),
   };
 }

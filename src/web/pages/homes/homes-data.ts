@@ -231,7 +231,7 @@ async function needyHomes(fleet: Fleet, homes: readonly FleetHome[], now_ms: num
     .slice(0, compared_max);
   const rows =
     compared.length === 0 ? [] : await missingRows(fleet, compared, new Zones(compared, loss_days, now_ms));
-  const losses = new Map(rows.map((row) => [row.homeid, lossOf(row)]));
+  const losses = new Map(rows.map(({ homeid, percent }) => [homeid, percent]));
   return homes
     .map((home) => ({ home, missing: losses.get(home.homeid) ?? null }))
     .sort((one, other) => (other.missing ?? 0) - (one.missing ?? 0))
@@ -247,12 +247,6 @@ export function likelyLoss(
   const since = (at_ms: number | null) => Math.min(1, (now_ms - (at_ms ?? 0)) / (loss_days * day_ms));
   const silence = silent.reduce((sum, { heard_ms }) => sum + since(heard_ms), 0);
   return Math.max(since(last_upload_ms), silence / Math.max(1, items));
-}
-
-/** Of days that have not arrived nothing is here. */
-function lossOf({ percent, known, away }: MissingRow): number {
-  const days = known + away.length;
-  return days === 0 ? 0 : Math.round((percent * known + 100 * away.length) / days);
 }
 
 function silentView({ all, address }: Viewing): MadeView {

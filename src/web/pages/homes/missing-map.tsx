@@ -51,7 +51,7 @@ export function MissingMap(of: { map: readonly MissingRow[]; days: readonly stri
             <td class="nights">
               <DayCells row={row} days={days} locale={locale} />
             </td>
-            <td class="number">{row.known === 0 ? "" : `${row.percent} %`}</td>
+            <td class="number">{row.told === 0 ? "" : `${row.percent} %`}</td>
           </tr>
         ))}
       </Table>
@@ -122,7 +122,7 @@ function heightOf(percent: number): number {
 }
 
 function rowText(
-  { days, away, known, percent }: MissingRow,
+  { days, away, told, percent }: MissingRow,
   dates: readonly string[],
   locale: string,
 ): string {
@@ -131,7 +131,7 @@ function rowText(
     .slice(0, told_max)
     .map(([place, ...why]) => `${calendarText(dates[place] as string, locale)} ${dayWords(...why)}`);
   return [
-    known === 0 ? "nothing is known" : `${percent} % missing of ${known} days`,
+    told === 0 ? "nothing is known" : `${percent} % missing of ${told} days`,
     ...worst,
     ...(away.length === 0 ? [] : [`${away.length} days ${nothingWords.away}`]),
   ].join("; ");
