@@ -27,8 +27,9 @@ export interface Assets {
   readonly files: ReadonlyMap<string, Asset>;
   /** Paths of what every page loads. */
   readonly script: string;
-  readonly style: string;
   readonly icon: string;
+  /** Paths of the styles of a page. */
+  stylesOf(page: string): string[];
   /** Paths of the modules that files of the source were built into, by the ends of their names, with all that these import: browsers are told of them at once. */
   modulesOf(sources: readonly string[]): string[];
 }
@@ -48,6 +49,7 @@ async function makeAssets(): Promise<Assets> {
   const texts: readonly (readonly [name: string, text: string])[] = [
     ...scripts,
     ["style.css", styles.join("\n")],
+    ...Object.entries(ownStyles).map(([page, text]) => [`${page}.css`, text] as const),
     ["icon.svg", icon],
   ];
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(texts)).digest("hex").slice(0, 16);
@@ -56,14 +58,17 @@ async function makeAssets(): Promise<Assets> {
   return {
     files: new Map(texts.map(([name, text]) => [pathOf(name), assetOf(name, text)])),
     script: pathOf("main.js"),
-    style: pathOf("style.css"),
+    stylesOf: (page) => ["style.css", ...(page in ownStyles ? [`${page}.css`] : [])].map(pathOf),
     icon: pathOf("icon.svg"),
     modulesOf: (sources) => modulesIn(outputs, sources).map(pathOf),
   };
 }
 
-/** Those of all pages first: a page has the last word. */
-const styles = [plotStyle, colours, general, home, homeDay, device, homes, find, alerts, notes, recorded];
+/** The style of all pages. A page has the last word. */
+const styles = [plotStyle, colours, general, home, device, find, notes];
+
+/** Rules that one page alone has. */
+const ownStyles: Readonly<Record<string, string>> = { homes, alerts, recorded, "home-day": homeDay };
 
 function assetOf(name: string, text: string): Asset {
   const plain = new TextEncoder().encode(text);

@@ -49,7 +49,7 @@ export function refusalText(data: RequestRefusal): Promise<string> {
 }
 
 async function documentText({ name, title, data, plots = [], drawings = [] }: DocumentOf): Promise<string> {
-  const { script, style, icon, modulesOf } = await assets();
+  const { script, icon, stylesOf, modulesOf } = await assets();
   const drawn = drawings.map((one) => `browser/${one}-drawing.ts`);
   const modules = modulesOf(["browser/main.tsx", `${name}/${name}-page.tsx`, ...drawn]);
   const live = name in paths && paths[name as PageName].live;
@@ -64,7 +64,9 @@ async function documentText({ name, title, data, plots = [], drawings = [] }: Do
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · Lintel`}</title>
         <link rel="icon" href={icon} type="image/svg+xml" />
-        <link rel="stylesheet" href={style} />
+        {stylesOf(name).map((href) => (
+          <link key={href} rel="stylesheet" href={href} />
+        ))}
         <script type="module" src={script} />
         {modules.map((href) => (
           <link key={href} rel="modulepreload" href={href} />

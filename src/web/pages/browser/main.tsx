@@ -4,7 +4,7 @@ import { PlotsContext, TonesContext } from "../parts/plots-and-tones.ts";
 import { ageing, type DatedData, follow } from "./following.ts";
 import { plots, tones } from "./lazy-plots.ts";
 import { leaveForToken, signIn } from "./link-sign-in.ts";
-import { openPaletteByKey } from "./palette.ts";
+import { openPaletteByKey } from "./palette-key.ts";
 
 /** Takes over the page that the server has sent, and gives it the data that comes later. */
 const root = document.getElementById("page") as HTMLElement;

@@ -1,29 +1,9 @@
-/** Has the key `/` open a field over the page that finds homes, devices, people and pages. */
-export function openPaletteByKey(): void {
-  document.addEventListener("keydown", (event) => {
-    const isPlain = !(event.altKey || event.ctrlKey || event.metaKey || event.repeat);
-    const isWritten = event.target instanceof Element && event.target.matches("input, select, textarea");
-    if (event.key !== "/" || !isPlain || isWritten) return;
-    event.preventDefault();
-    openPalette();
-  });
-}
-
-/** Shows what `/find` shows. Arrows go through what was found, Enter opens the first, and Escape ends it. */
-function openPalette(): void {
-  const dialog = document.createElement("dialog");
-  dialog.className = "palette find";
-  dialog.setAttribute("aria-label", "Find");
-  const input = document.createElement("input");
-  input.type = "search";
-  input.maxLength = 100;
-  input.setAttribute("aria-label", "Find a home, a device, a person or a page");
-  input.placeholder = "home, device, person or page";
+/** Has a field show what `/find` shows for the words in it. Arrows go through what was found, Enter opens the first, and Escape ends it. */
+export function findBeneath(input: HTMLInputElement, dialog: HTMLDialogElement): void {
   const said = document.createElement("p");
   said.setAttribute("role", "status");
   const found = document.createElement("div");
-  dialog.append(input, said, found);
-  document.body.append(dialog);
+  dialog.append(said, found);
 
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asking: AbortController | undefined;
@@ -44,10 +24,13 @@ function openPalette(): void {
         said.textContent = "The server does not answer. Try again.";
     }
   };
-  input.addEventListener("input", () => {
+  const askSoon = () => {
     clearTimeout(timer);
     timer = setTimeout(ask, settle_ms);
-  });
+  };
+  input.addEventListener("input", askSoon);
+  // Somebody may have written before this was loaded.
+  if (input.value !== "") askSoon();
   dialog.addEventListener("keydown", (event) => {
     const links = [...found.querySelectorAll("a")];
     const place = links.indexOf(document.activeElement as HTMLAnchorElement);
@@ -64,7 +47,6 @@ function openPalette(): void {
     asking?.abort();
     dialog.remove();
   });
-  dialog.showModal();
 }
 
 /** Letters that follow each other so quickly are asked for once. */

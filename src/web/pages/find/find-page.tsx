@@ -7,26 +7,24 @@ export function FindPage(data: FindData & FrameData) {
   const { asked, groups } = data;
   return (
     <Frame {...data}>
-      <div class="find">
-        <h1>{answer(data)}</h1>
-        <form method="get" action="/find">
-          <label>
-            Name, number or address <input name="q" type="search" defaultValue={asked} maxLength={100} />
-          </label>
-          <button type="submit">Find</button>
-        </form>
-        <div class="found">
-          {groups.map((group) => (
-            <Group key={group.title} {...group} />
-          ))}
-          {asked === "" ? null : (
-            <p>
-              <a href={`/docs?${new URLSearchParams({ q: asked })}`}>
-                Look for “<bdi>{asked}</bdi>” in the documents
-              </a>
-            </p>
-          )}
-        </div>
+      <h1>{answer(data)}</h1>
+      <form class="choose" method="get" action="/find">
+        <label>
+          Name, number or address <input name="q" type="search" defaultValue={asked} maxLength={100} />
+        </label>
+        <button type="submit">Find</button>
+      </form>
+      <div class="found">
+        {groups.map((group) => (
+          <Group key={group.title} {...group} />
+        ))}
+        {asked === "" ? null : (
+          <p>
+            <a href={`/docs?${new URLSearchParams({ q: asked })}`}>
+              Look for “<bdi>{asked}</bdi>” in the documents
+            </a>
+          </p>
+        )}
       </div>
     </Frame>
   );
