@@ -42,8 +42,8 @@ export const measures = {
     kind: "watches",
     series: "watch_epochs",
     field: "steps",
-    title: "Steps, day by hour",
-    levels: ["some steps", "many steps", "most steps"],
+    title: "Steps in each epoch, day by hour",
+    levels: ["1 to 99 steps", "100 to 399 steps", "400 steps or more"],
     least: [1, 100, 400],
   },
 } as const satisfies Record<string, Measure>;

@@ -5,7 +5,7 @@ import { notesAbout } from "../parts/note-words.ts";
 import { DeviceLink, ExactMoment, Frame } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
-import { clockText, dateText, preciseText, type Times, yearDateText } from "../time-text.ts";
+import { clockText, dateText, numberText, preciseText, type Times, yearDateText } from "../time-text.ts";
 import type { HomeDayData } from "./home-day-data.ts";
 
 /** A day or a week of a home: what every device saw, below each other, and what happened in words. */
@@ -23,6 +23,7 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
           {data.span === "week" ? `${dateText(window.from_ms, times)} to ` : null}
           {yearDateText(window.to_ms - 1, times)}
         </h1>
+        <p class="answer">{answer(data)}</p>
         <Choices {...data} />
         <div class="home-day-parts">
           <section aria-label="Devices">
@@ -61,7 +62,6 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
             />
           </section>
           <section aria-label="What happened">
-            {log.length === 0 ? <p>Nothing is known that could be told in words.</p> : null}
             <ol class="logbook">
               {log.map(({ at_ms, words }, place) => (
                 <li
@@ -87,6 +87,15 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
       </div>
     </Frame>
   );
+}
+
+/** The time of what is told of the day, and the last of it. */
+function answer({ log, ...data }: HomeDayData & FrameData): string {
+  const [first, last] = [log[0], log.at(-1)];
+  if (first === undefined || last === undefined) return "Nothing is known that could be told in words.";
+  const [from, until] = [first, last].map(({ at_ms }) => momentWords(data, at_ms, data));
+  if (log.length === 1) return `One thing is told: ${from} ${last.words}.`;
+  return `${numberText(log.length, data.locale)} things are told, from ${from} to ${until}. The last: ${last.words}.`;
 }
 
 /** The address of the page with something else shown; what is not named stays. */
@@ -150,7 +159,7 @@ function isBeside(
   return Math.abs(at_ms - cursor_ms) <= ((to_ms - from_ms) / columns) * (beside_columns + 1);
 }
 
-function momentWords({ span }: HomeDayData, at_ms: number, times: Times): string {
+function momentWords({ span }: Pick<HomeDayData, "span">, at_ms: number, times: Times): string {
   const clock = clockText(at_ms, times);
   return span === "day" ? clock : `${dateText(at_ms, times).split(" ")[0]} ${clock}`;
 }
