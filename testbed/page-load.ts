@@ -28,7 +28,7 @@ export async function faultsOfLoad(page: Page): Promise<string[]> {
 }
 
 /** How far the page that is open has moved since it was opened, and what moved. */
-async function shiftOf(page: Page): Promise<{ sum: number; moved: string[] }> {
+export async function shiftOf(page: Page): Promise<{ sum: number; moved: string[] }> {
   return page.evaluate(async () => {
     // What was drawn last is counted after the next frame.
     for (const _ of [1, 2]) await new Promise((resolve) => requestAnimationFrame(resolve));

@@ -60,6 +60,21 @@ export async function lookAt(page: Page, url: string): Promise<Look> {
   return page.evaluate(() => Reflect.get(globalThis, "look") as Look);
 }
 
+/** Has a page come by a line of 400 kbit/s, with nothing kept of it, and by a processor four times slower than this one. */
+export async function slowDown(page: Page): Promise<void> {
+  const browser = await page.context().newCDPSession(page);
+  await browser.send("Network.enable");
+  await browser.send("Network.setCacheDisabled", { cacheDisabled: true });
+  const bytes_a_second = 50_000;
+  await browser.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: 50,
+    downloadThroughput: bytes_a_second,
+    uploadThroughput: bytes_a_second,
+  });
+  await browser.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+}
+
 /** Opens so many pages as browsers do, each with its plot and its stream of changes, and holds them open: what the gateway has grown by then. */
 export async function openPages(
   gateway: PagesGateway,
