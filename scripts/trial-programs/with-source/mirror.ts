@@ -44,7 +44,9 @@ const note = async (when: string, programme: MirroredProgramme) => {
 try {
   const opened = { directory: site.data, clock, log: keptLog().log };
   let store = await openCentralStore(opened);
-  const of = { homes, days, events_a_day: events, start_ms: Date.UTC(2024, 10, 1), clock };
+  // The year ends with the night that comes after it.
+  const start_ms = (Math.floor(clock.now().unix_ms / day_ms) - days - 1) * day_ms;
+  const of = { homes, days, events_a_day: events, start_ms, clock };
   const programme = new MirroredProgramme(store, mirror, of);
   const readings = await programme.fill();
   console.log(`  ${readings} readings of ${homes} homes`);

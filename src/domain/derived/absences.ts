@@ -28,11 +28,14 @@ export function absencesOf(home: HomeData): TimeSpan[] {
     .flatMap((item) => signsOf(item, "present", "opened"))
     .sort((one, other) => one - other);
   const found: TimeSpan[] = [];
+  // Openings near a silence: from `first` on, before `end`. Both only grow.
+  let [first, end] = [0, 0];
   for (const [index, from_ms] of inside.entries()) {
     const to_ms = inside[index + 1] ?? home.now_ms;
     if (to_ms - from_ms < absence_ms_min) continue;
-    const near = openings.filter((at_ms) => at_ms >= from_ms - door_ms && at_ms <= to_ms + door_ms);
-    const [out, back] = [near[0], near.at(-1)];
+    while ((openings[first] ?? Infinity) < from_ms - door_ms) first += 1;
+    while ((openings[end] ?? Infinity) <= to_ms + door_ms) end += 1;
+    const [out, back] = [openings[first], openings[end - 1]];
     if (out !== undefined && back !== undefined && back - out >= absence_ms_min)
       found.push({ from_ms: out, to_ms: back });
   }
