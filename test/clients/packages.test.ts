@@ -171,6 +171,36 @@ for (kind in names(first)) for (name in lintel_items(server, kind)$itemname) {
     expect(minutesIn(await run([rscript, "-e", program], env))).toEqual(fetched);
   });
 
+  test("leaves a stream that says nothing for too long, and one that ends", async () => {
+    const answers = [
+      // A message of two parts, and one that is not whole.
+      (send: (text: string) => void) => [send(":\n\nid: c1\ndata: []"), send("\n\nid: c2\nda")],
+      (send: (text: string) => void, end: () => void) => [send("id: c3\ndata: []\n\n"), end()],
+    ];
+    using silent = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: () => {
+        const answer = answers.shift();
+        const start = (stream: ReadableStreamDefaultController<Uint8Array>) =>
+          void answer?.(
+            (text) => stream.enqueue(new TextEncoder().encode(text)),
+            () => stream.close(),
+          );
+        return new Response(new ReadableStream({ start }));
+      },
+    });
+    const program = `
+server <- lintel::lintel()
+for (silent_s in c(0.2, 60)) {
+  goes_on <- lintel:::take_messages(server, server$base, function(id, data) cat(id, data, ""), silent_s)
+  cat(goes_on, "")
+}
+`;
+    const of = { ...env, LINTEL_URL: silent.url.href };
+    expect(await run([rscript, "-e", program], of)).toBe("c1 [] TRUE c3 [] TRUE ");
+  });
+
   test("has the derived measures of the interface to the last digit", async () => {
     const program = `
 library(lintel)

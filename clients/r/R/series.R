@@ -59,6 +59,24 @@ lintel_arrivals <- function(server, series, itemname, since = "") {
   list(readings = do.call(rbind, pages), cursor = cursor)
 }
 
+# The same, and then what arrives from now on, within a second: `take` gets readings and the cursor behind them, and ends
+# it by FALSE. A stream that breaks goes on where it was. The last cursor.
+lintel_follow <- function(server, series, itemname, take, since = "") {
+  of <- series_table[[one_of(series, names(series_table), "series")]]
+  cursor <- since
+  take_page <- function(id, data) {
+    cursor <<- id
+    take(readings_of(data, of), id)
+  }
+  repeat {
+    query <- query_text(list(since = cursor, precision = "ms", limit = 1000))
+    url <- paste0(server$base, item_path(of$kind, itemname, "/", of$path), "?", query)
+    if (!take_messages(server, url, take_page)) return(invisible(cursor))
+    # Before a stream that has ended is asked for again.
+    Sys.sleep(1)
+  }
+}
+
 # Readings of a page as a data frame whose columns have their types also where there are none.
 readings_of <- function(text, of) {
   page <- jsonlite::fromJSON(text)

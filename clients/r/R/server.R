@@ -37,21 +37,68 @@ get_page <- function(server, url, waits = 5) {
   })
 }
 
-# The body of an answer as text, and the address of the page that follows, or NULL.
-ask_page <- function(server, url) {
+# A request of a server, before it is sent.
+request_to <- function(server, accept) {
   handle <- curl::new_handle()
-  curl::handle_setheaders(handle, Authorization = paste("bearer", server$token), Accept = "application/json")
-  curl::handle_setopt(handle, followlocation = FALSE, accept_encoding = "gzip", timeout = server$timeout_s)
+  curl::handle_setheaders(handle, Authorization = paste("bearer", server$token), Accept = accept)
+  curl::handle_setopt(handle, followlocation = FALSE, connecttimeout = server$timeout_s)
   if (server$certificate != "") {
     # The only one that is trusted: not those of the machine besides.
     curl::handle_setopt(handle, cainfo = server$certificate, capath = no_certificates())
   }
+  handle
+}
+
+# The body of an answer as text, and the address of the page that follows, or NULL.
+ask_page <- function(server, url) {
+  handle <- request_to(server, "application/json")
+  curl::handle_setopt(handle, accept_encoding = "gzip", timeout = server$timeout_s)
   answer <- tryCatch(curl::curl_fetch_memory(url, handle), error = function(fault) not_reached(server, fault))
   headers <- curl::parse_headers_list(answer$headers)
-  text <- rawToChar(answer$content)
-  Encoding(text) <- "UTF-8"
+  text <- text_of(answer$content)
   if (answer$status_code != 200) refused(answer$status_code, text, headers)
   list(text = text, following = following(headers$link, server))
+}
+
+# Hands each message of a stream of server-sent events to `take`, as its id and its data, until it answers FALSE. FALSE
+# then; TRUE where the stream has ended, broken, or said nothing for `silent_s`: the server says something every 15 s.
+take_messages <- function(server, url, take, silent_s = 60) {
+  handle <- request_to(server, "application/json, text/event-stream")
+  stream <- curl::curl(url, handle = handle)
+  on.exit(close(stream))
+  tryCatch(open(stream, "rbf", blocking = FALSE), error = function(fault) not_reached(server, fault))
+  answer <- curl::handle_data(handle)
+  is_refused <- answer$status_code != 200
+  heard <- proc.time()[["elapsed"]]
+  bytes <- raw()
+  repeat {
+    part <- tryCatch(readBin(stream, raw(), 65536), error = function(fault) NULL)
+    is_over <- is.null(part) || (length(part) == 0 && !isIncomplete(stream))
+    if (is_over && is_refused) refused(answer$status_code, text_of(bytes), curl::parse_headers_list(answer$headers))
+    if (is_over) return(TRUE)
+    if (length(part) == 0) {
+      if (proc.time()[["elapsed"]] - heard > silent_s) return(TRUE)
+      Sys.sleep(0.1)
+      next
+    }
+    heard <- proc.time()[["elapsed"]]
+    bytes <- c(bytes, part)
+    # A message ends with an empty line.
+    ends <- which(bytes[-1] == 10 & bytes[-length(bytes)] == 10)
+    if (is_refused || length(ends) == 0) next
+    whole <- seq_len(max(ends) + 1)
+    for (message in strsplit(text_of(bytes[whole]), "\n\n", fixed = TRUE)[[1]]) {
+      fields <- regmatches(message, regexec("^id: ([^\n]*)\ndata: ([^\n]*)$", message))[[1]]
+      if (length(fields) == 3 && isFALSE(take(fields[2], fields[3]))) return(FALSE)
+    }
+    bytes <- bytes[-whole]
+  }
+}
+
+text_of <- function(bytes) {
+  text <- rawToChar(bytes)
+  Encoding(text) <- "UTF-8"
+  text
 }
 
 # An empty directory, made once.

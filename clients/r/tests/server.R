@@ -60,6 +60,18 @@ stopifnot(identical(sort(as.numeric(old$stamp)), as.numeric(whole$stamp)))
 again <- lintel_arrivals(server, "scale_weights", "scale-bathroom", lintel_arrivals(server, "scale_weights", "scale-bathroom")$cursor)
 stopifnot(nrow(again$readings) <= 1)
 
+# So are readings as they arrive, until it is enough.
+followed <- list()
+cursor <- lintel_follow(server, "wirelesssensor_events", sensor, function(readings, cursor) {
+  followed[[length(followed) + 1]] <<- readings
+  sum(vapply(followed, nrow, 1)) < nrow(arrived$readings)
+})
+followed <- do.call(rbind, followed)
+stopifnot(
+  all.equal(followed[seq_len(nrow(arrived$readings)), ], arrived$readings), nchar(cursor) > 10,
+  refusal(lintel_follow(server, "wirelesssensor_events", "nobody", stop))$code == 40403
+)
+
 # Times have one form.
 status <- lintel_series(server, "pillbox_status", "pillbox-morning")$readings
 stopifnot(sapply(status[c("stamp", "devicestamp", "nextpanicstart")], inherits, "POSIXct"))
