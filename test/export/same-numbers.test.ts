@@ -77,6 +77,23 @@ test("the interface answers the same at a gateway and at a central on either dat
   ]);
 });
 
+test("each says the same number of readings of each series before a download", async () => {
+  const told = placeNames.map(async (name) => {
+    const { api, token } = places.place(name);
+    const headers = { Authorization: `bearer ${token}`, Accept: "application/json" };
+    const lists = ["wirelesssensors", "scales", "watches"].map(async (kind) => {
+      const answer = await fetch(`${api.url}/marks/${kind}`, { headers });
+      return ((await answer.json()) as { path: string; readings: Record<string, number> }[]).map(
+        ({ path, readings }) => [path, readings],
+      );
+    });
+    return Promise.all(lists);
+  });
+  const [gateway, ...centrals] = await Promise.all(told);
+  for (const central of centrals) expect(central).toEqual(gateway ?? []);
+  expect(JSON.stringify(gateway)).toMatch(/"events":\d{3,}/);
+});
+
 test("a package has the numbers of the interface, at each of the three", async () => {
   const files: string[][] = [];
   for (const name of placeNames) {
