@@ -255,6 +255,11 @@ export const paths = {
 
 export type PageName = keyof typeof paths;
 
+/** The pages whose data is sent again: the browser must have their components. */
+export type LivePageName = {
+  [Name in PageName]: (typeof paths)[Name]["live"] extends true ? Name : never;
+}[PageName];
+
 type PagePaths = { readonly [Role in Site["role"]]?: string } & {
   readonly cost: CostName;
   readonly live: boolean;

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { lineLog } from "../../../src/base/log.ts";
 import { seriesNames, seriesOf } from "../../../src/domain/series.ts";
 import { mintToken } from "../../../src/domain/token.ts";
+import { LampKeeper } from "../../../src/gateway/attached-drivers.ts";
+import { HouseholdPause } from "../../../src/gateway/household-pause.ts";
 import { dashboardApp } from "../../../src/web/pages/page-routes.ts";
 import { startServer } from "../../../src/web/server/http-server.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
@@ -254,6 +256,44 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       expect(Math.round(wide)).toBe(595);
       expect(Math.round(high)).toBe(842);
     }
+  });
+
+  test("an open page and the lamp show within two seconds that the button has paused the recording, and that it goes on", async () => {
+    await using own = await servePages();
+    const { store, clock } = own;
+    const log = lineLog({ write: () => {}, clock });
+    const shown: string[] = [];
+    const lamp = new LampKeeper({
+      drivers: () => [{ show: (state: string) => shown.push(state), status: () => ({}) }] as never,
+      clock,
+      isJoining: () => false,
+      isPaused: () => household.isPaused,
+    });
+    const household: HouseholdPause = new HouseholdPause({
+      ...{ store, clock, log },
+      changed: () => lamp.refresh(),
+    });
+    await household.keep();
+    lamp.keep();
+    await using visit = await browser.visit();
+    await visit.page.goto(`${own.origin}/#token=${own.tokens.read}`);
+    await visit.page.waitForURL(`${own.origin}/`);
+    const followed = visit.page.waitForResponse(/\/live\/recorded$/);
+    await visit.page.goto(`${own.origin}/recorded`);
+    await followed;
+    const paused = visit.page.getByRole("heading", { name: "Recording is paused" });
+    for (const [state, isThere] of [
+      ["paused", "visible"],
+      ["ready", "detached"],
+    ] as const) {
+      await household.press();
+      clock.advance(2_000);
+      expect(shown.at(-1)).toBe(state);
+      await paused.waitFor({ state: isThere });
+    }
+    expect(visit.faults).toEqual([]);
+    household.stop();
+    lamp.stop();
   });
 
   test("refusals have nothing serious against them either", async () => {
