@@ -7,6 +7,7 @@ import { ControlClient } from "../gateway/control-client.ts";
 import type { GatewayStatus } from "../gateway/gateway-status.ts";
 import type { UploadState } from "../store/gateway/upload-store.ts";
 import { pausesNotOver } from "../store/pause.ts";
+import { isTimeKnown } from "../store/pause-requests.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import { ownCertificateIn } from "../web/server/self-signed.ts";
@@ -50,7 +51,10 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   const { store, upload, pauses } = await withUploadStore(directory, context, async (open) => ({
     store: running?.store ?? (await open.overview()),
     upload: await open.uploadState(),
-    pauses: pausesNotOver(await open.pauses(), now_ms),
+    pauses: pausesNotOver(await open.pauses(), {
+      now_ms,
+      isKnown: running?.clock_synchronised ?? isTimeKnown(clock),
+    }),
   }));
   const tls = running === undefined ? ownCertificateIn(directory) : running.tls;
   const disk_read_only = onReadOnlyDisk(directory);

@@ -1,7 +1,14 @@
 import { type Clock, clockQuality } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { Kind } from "../domain/kinds.ts";
-import { isOpen, isUnderWay, type Pause, type PausedSpan, pauseOpen_ms, pausesNotOver } from "./pause.ts";
+import {
+  type Pause,
+  type PausedSpan,
+  type PauseTime,
+  pauseOpen_ms,
+  pausesNotOver,
+  pausesUnderWay,
+} from "./pause.ts";
 import type { Store } from "./store.ts";
 
 type PausableStore = Pick<Store, "pauses" | "takePauses" | "overview">;
@@ -26,9 +33,7 @@ export async function beginPause(
   const { home, for_ms, kind } = options;
   const { unix_ms } = clock.now();
   if (for_ms !== undefined) requireKnown(clock);
-  const all = await store.pauses([home]);
-  // While nobody knows the time, one that has an end may be over.
-  const notOver = isTimeKnown(clock) ? pausesNotOver(all, unix_ms) : all.filter(isOpen);
+  const notOver = pausesNotOver(await store.pauses([home]), pauseTime(clock));
   const under_way = notOver.find((one) => one.why === undefined && one.kind === kind);
   const end_ms = for_ms === undefined ? pauseOpen_ms : unix_ms + for_ms;
   // Always one of its own: the other end may have ended the earlier one, and this end not know it yet.
@@ -60,7 +65,7 @@ export async function endPauses(
 ): Promise<{ readonly ended: readonly Pause[]; readonly stopped?: Pause }> {
   requireKnown(clock);
   const { unix_ms } = clock.now();
-  const all = pausesNotOver(await store.pauses([home]), unix_ms).filter(({ from_ms }) => from_ms <= unix_ms);
+  const all = pausesUnderWay(await store.pauses([home]), pauseTime(clock));
   // What central has stopped, central alone lets go on; and nobody what is restricted, before that is lifted.
   const mayEnd = ({ why, own }: Pause) =>
     why === undefined || (again && why !== "restricted" && (own === 1 || home !== 0));
@@ -70,11 +75,13 @@ export async function endPauses(
   return { ended, ...(stopped === undefined ? {} : { stopped }) };
 }
 
-/** Whether nothing is recorded of all devices of a home now. While nobody knows the time, a pause that has an end may be over. */
+/** Whether nothing is recorded of all devices of a home now. */
 export function isPaused(pauses: readonly PausedSpan[], clock: Clock): boolean {
-  const { unix_ms } = clock.now();
-  const isNow = isTimeKnown(clock) ? (pause: PausedSpan) => isUnderWay(pause, unix_ms) : isOpen;
-  return pauses.some((pause) => pause.kind === undefined && isNow(pause));
+  return pausesUnderWay(pauses, pauseTime(clock)).some(({ kind }) => kind === undefined);
+}
+
+function pauseTime(clock: Clock): PauseTime {
+  return { now_ms: clock.now().unix_ms, isKnown: isTimeKnown(clock) };
 }
 
 /** The beginning of a pause that begins now: while nobody knows the time, after a device was last heard at a known one, unix milliseconds. */

@@ -67,11 +67,25 @@ export function takenOver(pauses: readonly PausedSpan[]): PauseRequest[] {
   return pauses.map((pause) => ({ ...pause, home: 0, own: 0 }));
 }
 
-/** The pauses that are not over, the one that ends last first. */
-export function pausesNotOver(pauses: readonly Pause[], now_ms: number): Pause[] {
+/** A moment by a clock of which is known whether it is right. */
+export interface PauseTime {
+  readonly now_ms: number;
+  readonly isKnown: boolean;
+}
+
+/** The pauses that are not over, the one that ends last first. While nobody knows the time, one that has an end may be over. */
+export function pausesNotOver<Of extends PausedSpan>(
+  pauses: readonly Of[],
+  { now_ms, isKnown }: PauseTime,
+): Of[] {
   return pauses
-    .filter(({ before_ms }) => now_ms < before_ms)
+    .filter((pause) => (isKnown ? now_ms < pause.before_ms : isOpen(pause)))
     .sort((one, other) => other.before_ms - one.before_ms);
+}
+
+/** Those of them that have begun. */
+export function pausesUnderWay<Of extends PausedSpan>(pauses: readonly Of[], time: PauseTime): Of[] {
+  return pausesNotOver(pauses, time).filter(({ from_ms }) => !time.isKnown || from_ms <= time.now_ms);
 }
 
 /** Whether a moment lies in a pause, or in any time that ends before `before_ms`. */

@@ -213,6 +213,7 @@ async function shown(name: PlaceName, path: string) {
   const query = new URLSearchParams({ from: "2026-10-01", until: "2026-11-01" });
   return showDevice({
     site,
+    isTimeKnown: true,
     store,
     token,
     origin: "",

@@ -3,9 +3,11 @@ import { clockQuality } from "../../src/base/clock.ts";
 import { day_ms, hour_ms } from "../../src/base/time.ts";
 import { LampKeeper } from "../../src/gateway/attached-drivers.ts";
 import { HouseholdPause } from "../../src/gateway/household-pause.ts";
-import { pauseOpen_ms } from "../../src/store/pause.ts";
+import { pauseOpen_ms, pausesNotOver } from "../../src/store/pause.ts";
 import { beginPause, endPauses, isPaused } from "../../src/store/pause-requests.ts";
 import { openGatewayStore, openStoreBeside } from "../../src/store/sqlite/open-store.ts";
+import { pausedAt } from "../../src/web/pages/paused.ts";
+import type { Site } from "../../src/web/pages/site.ts";
 import { eventually } from "../../testbed/front-door.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
 import { SettableClock } from "../../testbed/settable-clock.ts";
@@ -73,6 +75,16 @@ test("with a clock that shows a time long past, a press begins a pause although 
   ]);
   expect((await store.itemOverviews())[0]).toMatchObject({ heard_ms });
   expect(household.isPaused).toBe(true);
+  // Pages and lintel status say the same, and not that the earlier one is under way.
+  const time = { now_ms: clock.now().unix_ms, isTimeKnown: false };
+  expect(await pausedAt({ site: { role: "gateway", store } as unknown as Site, ...time }, undefined)).toEqual(
+    {
+      from_ms: heard_ms + 1,
+      until_ms: null,
+      why: undefined,
+    },
+  );
+  expect(pausesNotOver(await store.pauses(), { now_ms: time.now_ms, isKnown: false })).toHaveLength(1);
   await store.close();
 });
 

@@ -1,5 +1,5 @@
 import { Elysia, status } from "elysia";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, clockQuality } from "../../base/clock.ts";
 import type { Token } from "../../store/store.ts";
 import { VisibleStores } from "../../store/visible-store.ts";
 import {
@@ -88,7 +88,7 @@ function readerOf(site: Site): AskedBy {
     const { clock, params, request } = call;
     const token = await tokenOf(call, tokenIn(request), use);
     const { origin, searchParams: query } = new URL(request.url);
-    const now_ms = clock.now().unix_ms;
+    const { unix_ms: now_ms, quality } = clock.now();
     noteChecked(request, { token, now_ms });
     return {
       site,
@@ -99,6 +99,7 @@ function readerOf(site: Site): AskedBy {
       query,
       locale: localeOf(request.headers.get("accept-language")),
       now_ms,
+      isTimeKnown: quality === clockQuality.synchronised,
     };
   };
 }

@@ -1,7 +1,7 @@
 import { day_ms, hour_ms } from "../../base/time.ts";
-import { pauseOpen_ms, pausesNotOver } from "../../store/pause.ts";
+import { pauseOpen_ms, pausesUnderWay } from "../../store/pause.ts";
 import type { PausedNow } from "./parts/paused-text.ts";
-import type { Site } from "./site.ts";
+import type { Asked } from "./site.ts";
 
 /** Lengths of a pause that a page offers, by the words for them. */
 export const pauseLengths_ms: ReadonlyMap<string, number> = new Map([
@@ -12,14 +12,13 @@ export const pauseLengths_ms: ReadonlyMap<string, number> = new Map([
 
 /** The pause of a home that is under way and ends last. */
 export async function pausedAt(
-  site: Site,
+  { site, now_ms, isTimeKnown }: Pick<Asked, "site" | "now_ms" | "isTimeKnown">,
   home: number | undefined,
-  now_ms: number,
 ): Promise<PausedNow | null> {
   const of = site.role === "gateway" ? 0 : home;
   if (of === undefined) return null;
-  const notOver = pausesNotOver(await site.store.pauses([of]), now_ms);
-  const all = notOver.filter(({ kind, from_ms }) => kind === undefined && from_ms <= now_ms);
+  const underWay = pausesUnderWay(await site.store.pauses([of]), { now_ms, isKnown: isTimeKnown });
+  const all = underWay.filter(({ kind }) => kind === undefined);
   const pause = all.find(({ why }) => why === "restricted") ?? all[0];
   if (pause === undefined) return null;
   const { from_ms, before_ms, why } = pause;

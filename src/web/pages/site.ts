@@ -184,6 +184,8 @@ export interface Asked {
   /** The language that dates and numbers are written in, a BCP 47 tag. */
   readonly locale: string;
   readonly now_ms: number;
+  /** Whether the clock that says so is known to be right. */
+  readonly isTimeKnown: boolean;
 }
 
 /** Whoever asks, as logs and records name him. */

@@ -100,7 +100,7 @@ export const showHome: Show<HomePageData> = async (asked) => {
       here_ms: here_ms ?? null,
       path,
       window,
-      paused: await pausedAt(site, home, now_ms),
+      paused: await pausedAt(asked, home),
       needs: needsOf(troubles, devices, days, conflicts),
       devices,
       walking,

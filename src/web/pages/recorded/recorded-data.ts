@@ -69,7 +69,7 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
   // Of a home that is restricted the page says this, and nothing else of what was recorded.
   const seen = await seenBy(site.store, { binding: token.binding, restricted: true });
   const home = await askedHome(asked, seen ?? {});
-  const paused = await pausedAt(site, home, now_ms);
+  const paused = await pausedAt(asked, home);
   // A gateway has one home, also where nobody has told which.
   const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
   if (site.role === "central" && items.length === 0 && paused?.why !== "restricted")
