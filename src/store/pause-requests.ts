@@ -20,7 +20,7 @@ export interface BegunPause {
 }
 
 /**
- * Pauses the recording of a home from now on. A pause that is under way ends with it, at the latest.
+ * Pauses the recording of a home from now on. Pauses that are under way end with it, at the latest.
  *
  * @param options.for_ms how long; absent: until somebody resumes
  * @throws OperatorError where it is to end and nobody knows the time
@@ -34,7 +34,7 @@ export async function beginPause(
   const { unix_ms } = clock.now();
   if (for_ms !== undefined) requireKnown(clock);
   const notOver = pausesNotOver(await store.pauses([home]), pauseTime(clock));
-  const under_way = notOver.find((one) => one.why === undefined && one.kind === kind);
+  const underWay = notOver.filter((one) => one.why === undefined && one.kind === kind);
   const end_ms = for_ms === undefined ? pauseOpen_ms : unix_ms + for_ms;
   // Always one of its own: the other end may have ended the earlier one, and this end not know it yet.
   const begun: PausedSpan = {
@@ -44,11 +44,10 @@ export async function beginPause(
     before_ms: end_ms,
     ...(kind === undefined ? {} : { kind }),
   };
-  const earlier =
-    under_way === undefined ? [] : [{ ...under_way, before_ms: Math.min(under_way.before_ms, end_ms) }];
+  const earlier = underWay.map((one) => ({ ...one, before_ms: Math.min(one.before_ms, end_ms) }));
   await store.takePauses([...earlier, begun].map((pause) => ({ ...pause, home, own: 1 })));
-  const pause = { ...(under_way ?? begun), before_ms: end_ms };
-  return { pause, isKnown: under_way !== undefined };
+  const [longest] = underWay;
+  return { pause: { ...(longest ?? begun), before_ms: end_ms }, isKnown: longest !== undefined };
 }
 
 /**

@@ -139,6 +139,11 @@ test("a pause that is asked for while an earlier one is under way holds, althoug
     pause: { from_ms: start_ms, before_ms: start_ms + 4 * hour_ms },
   });
   if (earlier === undefined) throw new Error("the store has no pause");
+  // So do others, of whatever length, of which some are central's.
+  await store.takePauses([{ ...earlier, id: "cd".repeat(16), before_ms: pauseOpen_ms, own: 0 }]);
+  await beginPause(store, clock, { home: 0, for_ms: hour_ms });
+  const ends = (await store.pauses()).map(({ before_ms }) => before_ms);
+  expect(ends).toEqual(ends.map(() => start_ms + 3 * hour_ms));
   await store.takePauses([{ ...earlier, before_ms: start_ms + hour_ms, own: 0 }]);
   expect(isPaused(await store.pauses(), clock)).toBe(true);
   await endPauses(store, clock, { home: 0 });
