@@ -20,7 +20,7 @@ export function define(command: Command, context: CommandContext): void {
     },
   });
   addPauseOptions(command)
-    .option("--again", "also where consent was withdrawn or an enrollment has ended: it was given again")
+    .option("--again", "also where consent was withdrawn: it was given again")
     .action((options: ResumeOptions) => resume(options, context));
 }
 
@@ -46,11 +46,18 @@ function stillStopped({ why }: Pause, again: boolean): OperatorError {
       "the home is restricted: what was recorded is shown to nobody, and nothing more is recorded",
       "lift that first, where it was asked for: lintel restrict --lift --reason TEXT",
     );
-  const what = why === "consent_withdrawn" ? "consent was withdrawn" : "the enrollment has ended";
+  if (why === "enrollment_ended")
+    return new OperatorError(
+      "recording was stopped: the last enrollment of the home has ended",
+      "import an enrollment that goes on, at central: lintel import",
+    );
   return again
     ? new OperatorError(
-        `recording was stopped at central: ${what}`,
+        "recording was stopped at central: consent was withdrawn",
         "run lintel resume --home NUMBER --again there",
       )
-    : new OperatorError(`recording was stopped: ${what}`, "lintel resume --again, if it was given again");
+    : new OperatorError(
+        "recording was stopped: consent was withdrawn",
+        "lintel resume --again, if it was given again",
+      );
 }

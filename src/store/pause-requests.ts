@@ -53,7 +53,7 @@ export async function beginPause(
 /**
  * Ends the pauses of a home that are under way.
  *
- * @param options.again whether also those end that nobody had asked for: consent was given again
+ * @param options.again whether withdrawals end too: consent was given again
  * @returns those that ended, and one of all devices that did not, for want of consent
  * @throws OperatorError where nobody knows the time
  */
@@ -65,9 +65,9 @@ export async function endPauses(
   requireKnown(clock);
   const { unix_ms } = clock.now();
   const all = pausesUnderWay(await store.pauses([home]), pauseTime(clock));
-  // What central has stopped, central alone lets go on; and nobody what is restricted, before that is lifted.
+  // What central has stopped, central alone lets go on. Enrollments are the programme's to prolong, and restrictions to be lifted.
   const mayEnd = ({ why, own }: Pause) =>
-    why === undefined || (again && why !== "restricted" && (own === 1 || home !== 0));
+    why === undefined || (again && why === "consent_withdrawn" && (own === 1 || home !== 0));
   const ended = all.filter(mayEnd);
   await store.takePauses(ended.map((pause) => ({ ...pause, before_ms: unix_ms, own: 1 })));
   const stopped = all.find((one) => one.kind === undefined && !ended.includes(one));

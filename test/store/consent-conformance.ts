@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { hour_ms } from "../../src/base/time.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import { pauseOpen_ms } from "../../src/store/pause.ts";
+import { endPauses, isPaused } from "../../src/store/pause-requests.ts";
 import { item, start_ms } from "../../testbed/sample.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { events, imported, numbers, ofHome, take } from "./central-sample.ts";
 
@@ -156,6 +158,20 @@ export function consentAgrees(name: string, make: MakeStore): void {
         { home: 12, from_ms: ten_ms + 100 },
         { home: 13, from_ms: ten_ms + 100 },
       ]);
+    });
+
+    test("an enrollment that goes on lets a recording go on that has ended with the last one, and nobody's word does", async () => {
+      await using made = await make();
+      const { store } = made;
+      await lived(store, { 7: start_s - 30, 8: start_s - 30 });
+      await store.followEnrollments(ten_ms);
+      const clock = new SettableClock(ten_ms + 100);
+      const { ended, stopped } = await endPauses(store, clock, { home: 12, again: true });
+      expect([ended, stopped?.why]).toEqual([[], "enrollment_ended"]);
+      await lived(store, { 7: start_s - 30, 8: start_s + 3_600 });
+      await store.followEnrollments(ten_ms + 200);
+      clock.advance(200);
+      expect(isPaused(await store.pauses([12]), clock)).toBe(false);
     });
   });
 }
