@@ -151,7 +151,13 @@ export class StoreWriting {
   write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Written<Name> {
     const work = () => this.runner.run(workOf(writes, name, given));
     if (name === "erase") named(this.#path, () => requireRoom(this.#path));
-    return takingAway.includes(name) ? this.#takeAway(work) : this.transaction(work);
+    if (takingAway.includes(name)) return this.#takeAway(work);
+    return this.transaction(() => {
+      // With the next upload, or within a day, no byte of a note that is removed is in the files.
+      if (name === "changeNotes" && (given as WriteArguments<"changeNotes">)[1].removed.length > 0)
+        beginPurge(this.database);
+      return work();
+    });
   }
 
   /** See `AdmissionStore`. */

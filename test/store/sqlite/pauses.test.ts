@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { clockQuality, SystemClock } from "../../../src/base/clock.ts";
 import { hour_ms } from "../../../src/base/time.ts";
+import { addNote } from "../../../src/store/note-requests.ts";
 import { pauseOpen_ms } from "../../../src/store/pause.ts";
 import { openGatewayStore, openStoreBeside } from "../../../src/store/sqlite/open-store.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
@@ -146,6 +148,29 @@ describe("a gateway", () => {
     expect([bytes.includes("IN-THE-PAUSE"), bytes.includes("AFTER-IT")]).toEqual([false, true]);
     await store.close();
     checkTotals(directory.path);
+  });
+
+  test("takes the bytes of a note that somebody removes from its files, with the next upload", async () => {
+    using directory = temporaryDirectory();
+    const store = await openGatewayStore({
+      directory: directory.path,
+      clock,
+      log,
+      home: 12,
+      ...writerOfTests(),
+    });
+    const words = "a sister from Maine";
+    const { noteid } = await addNote(store, {
+      ...{ homeid: 12, itemid: null, subjectid: null, kind: "visitor", words, source: "home" },
+      ...{ start: start_ms / 1000, stop: null, said: null },
+    });
+    const left = () =>
+      readdirSync(directory.path).filter((name) => readFileSync(join(directory.path, name)).includes(words));
+    expect(left()).not.toEqual([]);
+    await store.changeNotes(12, { kept: [], removed: [noteid] });
+    await store.takeErasures([]);
+    expect(left()).toEqual([]);
+    await store.close();
   });
 
   test("keeps nothing that has no time yet and comes in a pause that is not over, but what a device's own clock has stamped", async () => {
