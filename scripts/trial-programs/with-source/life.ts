@@ -4,7 +4,7 @@
  *   ./scripts/trials life --seed 17 [--keep 3,9,12-14] [--trace]
  *   ./scripts/trials life --seeds 1..2500 [--workers 2]
  *   ./scripts/trials life --devices --seeds 1..6 [--days 10]
- *   ./scripts/trials life --consent --seeds 1..50 [--homes 4] [--days 365]
+ *   ./scripts/trials life --consent --seeds 1..50 [--homes 4] [--days 365] [--postgres]
  *   ./scripts/trials life --planted [NAME or FOLDER]
  *
  * Ingest, stores, uploads and central are the real ones, in one process, on real SQLite. Clocks, network and disks are simulated: power cuts keep any part of
@@ -12,20 +12,23 @@
  * steps. --planted changes the source in a small wrong way at a time (life/planted), and prints how long it took to be found. Needs cc, and Linux.
  */
 
+import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { figuresText } from "../../figures.ts";
 import { optionsOf } from "../../program-options.ts";
 import { consentPlanOf } from "./life/consent/plan.ts";
 import { devicesPlanOf } from "./life/devices/plan.ts";
+import type { Lived } from "./life/diary.ts";
 import { planOf } from "./life/plan.ts";
 import { findPlanted, plantedNames } from "./life/planted.ts";
 import { placesIn, placesText, shrink } from "./life/shrink.ts";
 import { Ground, type Job, LifeWorker } from "./life/workers.ts";
 
 const options = optionsOf(
-  "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --devices --seeds A..B [--days 10]\n./scripts/trials life --consent --seeds A..B [--homes 4] [--days 365]\n./scripts/trials life --planted [NAME or FOLDER]",
+  "./scripts/trials life --seed N [--keep PLACES] [--trace]\n./scripts/trials life --seeds A..B [--workers 2]\n./scripts/trials life --devices --seeds A..B [--days 10]\n./scripts/trials life --consent --seeds A..B [--homes 4] [--days 365] [--postgres]\n./scripts/trials life --planted [NAME or FOLDER]",
   {
     devices: false,
     consent: false,
+    postgres: false,
     homes: 4,
     days: undefined,
     seed: undefined,
@@ -45,7 +48,7 @@ const consent = { homes: options.homes, days: Number(options.days ?? 365) };
 const ofKind = options.devices
   ? ` --devices --days ${devices_days}`
   : options.consent
-    ? ` --consent --homes ${consent.homes} --days ${consent.days}`
+    ? ` --consent --homes ${consent.homes} --days ${consent.days}${options.postgres ? " --postgres" : ""}`
     : "";
 /** Rows of the table of a range: the words, and the counts. */
 const told = [
@@ -104,7 +107,11 @@ const toldOfConsent = [
   ["cards lost", "cards lost"],
   ["spare boxes with an older backup", "backups restored"],
   ["central restored from a backup", "central restored"],
+  ["homes restricted", "restrict"],
+  ["homes erased at central", "erase"],
+  ["boxes with [remote] that were told at once", "told"],
   ["looks at all bytes of a box and of central", "looks"],
+  ["of these with pages, packages and the mirror", "looks at what is shown"],
   ["home-days an hour", "rate"],
   ["lives in which something broke", "broken"],
 ] as const;
@@ -123,11 +130,18 @@ async function one(seed: number): Promise<boolean> {
   const worker = new LifeWorker(ground);
   const keep = options.keep === undefined ? undefined : placesIn(options.keep);
   const job = { ...jobOf(seed), ...(keep && { keep }), trace: options.trace };
-  const lived = await worker.live(job, (line) => console.log(line));
+  const lived = await live(worker, job, (line) => console.log(line));
   await worker.end();
   console.log(`seed ${seed}, digest ${lived.digest}: ${lived.broken ?? "nothing broken"}`);
   console.log(countsText(lived.counts));
   return lived.broken === undefined;
+}
+
+/** Lives a life, with a database of its own where central is to be on PostgreSQL. */
+async function live(worker: LifeWorker, job: Job, onTrace?: (line: string) => void): Promise<Lived> {
+  if (!options.postgres || job.consent === undefined) return worker.live(job, onTrace);
+  await using database = await (await postgresServer()).database();
+  return worker.live({ ...job, consent: { ...job.consent, database: database.url } }, onTrace);
 }
 
 function jobOf(seed: number): Job {
@@ -167,7 +181,7 @@ async function many(range: string): Promise<boolean> {
       const seed = next;
       next += 1;
       underWay.add(seed);
-      const lived = await worker.live(jobOf(seed));
+      const lived = await live(worker, jobOf(seed));
       underWay.delete(seed);
       done += 1;
       for (const [name, count] of Object.entries(lived.counts)) counts[name] = (counts[name] ?? 0) + count;
@@ -212,7 +226,7 @@ async function sayShrunk(seed: number): Promise<void> {
   console.log(`again with ${command} --seed ${seed}; looking for the fewest steps`);
   const worker = new LifeWorker(ground);
   const { steps } = sizeOf(seed);
-  const { keep, broken } = await shrink(steps, (places) => worker.live({ ...jobOf(seed), keep: places }));
+  const { keep, broken } = await shrink(steps, (places) => live(worker, { ...jobOf(seed), keep: places }));
   await worker.end();
   if (broken === "") console.log("no step can be left out");
   else console.log(`${broken}\n${command} --trace --seed ${seed} --keep ${placesText(keep)}`);

@@ -8,12 +8,9 @@ import { databasePath, openForReading } from "../../../../src/store/sqlite/conne
 import { openCentralStore } from "../../../../src/store/sqlite/open-central.ts";
 import { beginEpochIn, newEpoch } from "../../../../src/store/sqlite/role-and-epoch.ts";
 import { batchHeader } from "../../../../src/transfer/protocol.ts";
-import { Attempts, Authorization, TokenUses } from "../../../../src/web/server/authorization.ts";
-import { Budget } from "../../../../src/web/server/caller-budget.ts";
-import { appOf, type Refuse } from "../../../../src/web/server/elysia-app.ts";
-import { Crowding, refusalOf, StoreOutages } from "../../../../src/web/server/refusals.ts";
 import type { Disk, Disks } from "./disk.ts";
 import type { Answering } from "./network.ts";
+import { servingOf } from "./serving.ts";
 import { Machine, type Process, type World } from "./world.ts";
 import { SimulatedWriter } from "./writer.ts";
 
@@ -33,10 +30,19 @@ export class SimulatedCentral implements Answering {
   #process: Process = { alive: false };
   #starting = false;
   #crash = () => {};
+  readonly #database: string | undefined;
   #backup: Disk | undefined;
 
-  constructor(of: { world: World; disk: Disk; log: Log; random: (bytes: number) => Uint8Array }) {
+  /** @param of.database a database of a PostgreSQL server that is its own; absent: it has SQLite on its disk */
+  constructor(of: {
+    world: World;
+    disk: Disk;
+    log: Log;
+    random: (bytes: number) => Uint8Array;
+    database?: string | undefined;
+  }) {
     this.#world = of.world;
+    this.#database = of.database;
     this.disk = of.disk;
     this.#log = of.log;
     this.#random = of.random;
@@ -58,24 +64,13 @@ export class SimulatedCentral implements Answering {
     const writer = new SimulatedWriter({ world: this.#world, process, disk: this.disk });
     const log = this.#log;
     try {
-      const directory = this.disk.directory;
-      const store = await openCentralStore({ directory, clock, log, writer, random: () => this.#random(16) });
+      const store = await this.#open({ clock, log, writer, random: () => this.#random(16) });
       if (!process.alive) return true;
       this.store = store;
-      const attempts = new Attempts({ clock, attempts_max: 120, addresses_max: 100 });
-      const uses = new TokenUses({ store, clock, log });
-      const authorization = new Authorization({ store, clock, realm: "lintel", attempts, uses });
-      const outages = new StoreOutages({ clock, log });
-      const crowding = new Crowding({ clock });
-      const refuse: Refuse = (thrown, request) => refusalOf(thrown, request, { log, outages, crowding });
-      const { app } = receiverOf({ store, clock, version: "0", log });
-      const all = appOf([app], {
-        parts: { authorization, budget: new Budget({ clock, scale: "central" }), clock },
-        refuse,
-      });
+      const serve = servingOf([receiverOf({ store, clock, version: "0", log }).app], { store, clock, log });
       this.answer = async (request) => {
         const epoch = request.headers.get(batchHeader)?.split(" ")[0];
-        const response = await all.fetch(request);
+        const response = await serve(request);
         if (epoch !== undefined && response.ok) this.#noteHeld(epoch, await response.clone().json());
         return response;
       };
@@ -86,6 +81,18 @@ export class SimulatedCentral implements Answering {
     } finally {
       if (process.alive) this.#starting = false;
     }
+  }
+
+  async #open(of: {
+    clock: Clock;
+    log: Log;
+    writer: SimulatedWriter;
+    random: () => Uint8Array;
+  }): Promise<CentralStore> {
+    if (this.#database === undefined) return openCentralStore({ directory: this.disk.directory, ...of });
+    const { openPostgresCentral } = await import("../../../../src/store/postgres/open-postgres.ts");
+    const opening = openPostgresCentral({ url: this.#database, ...of });
+    return heldIn(this.#world, await this.#world.hold(opening));
   }
 
   #noteHeld(epoch: string, { held_seq }: { held_seq: number }): void {
@@ -112,15 +119,16 @@ export class SimulatedCentral implements Answering {
     return this.store !== undefined && this.#backup !== undefined;
   }
 
-  /** Copies its database, as `lintel backup` does. */
-  backup(disks: Disks): void {
-    if (this.store === undefined) return;
+  /** Copies its database, as `lintel backup` does; a server has backups of its own. */
+  backup(disks: Disks): Disk | undefined {
+    if (this.store === undefined || this.#database !== undefined) return undefined;
     const copy = disks.make();
     const database = openForReading(databasePath(this.disk.directory));
     database.run("VACUUM INTO ?", [databasePath(copy.directory)]);
     database.close();
     this.#backup?.end();
     this.#backup = copy;
+    return copy;
   }
 
   /** Ends it, and has its backup on another machine, as `lintel restore` does: what was erased since is erased again. */
@@ -152,6 +160,11 @@ export class SimulatedCentral implements Answering {
     return text;
   }
 
+  /** The same token, once it is known. */
+  tokenOf(home: number): string {
+    return this.#tokens.get(home) as string;
+  }
+
   get clock(): Clock {
     return this.#machine.clock(this.#process);
   }
@@ -159,4 +172,19 @@ export class SimulatedCentral implements Answering {
   get now_ms(): number {
     return this.clock.now().unix_ms;
   }
+}
+
+/** A store whose database is another process, which takes none of the world's time: the world waits for what it does. */
+function heldIn(world: World, store: CentralStore): CentralStore {
+  const held = Object.entries(store).map(([name, work]) => {
+    if (typeof work !== "function") return [name, work];
+    return [
+      name,
+      (...given: unknown[]) => {
+        const done = work.apply(store, given);
+        return done instanceof Promise ? world.hold(done) : done;
+      },
+    ];
+  });
+  return Object.fromEntries(held);
 }

@@ -16,7 +16,7 @@ import { normalAddress } from "../../../../src/store/inventory/item-names.ts";
 import { pausedSpanOf } from "../../../../src/store/pause.ts";
 import { takeLock, uploadPost, type WriterLock } from "../../../../src/store/sqlite/data-directory.ts";
 import { openUploadStore } from "../../../../src/store/sqlite/open-store.ts";
-import { CentralClient } from "../../../../src/transfer/central-client.ts";
+import { CentralClient, type CentralClientOptions } from "../../../../src/transfer/central-client.ts";
 import { below, sensor } from "../../../../testbed/sample.ts";
 import { wellReport } from "../../../../testbed/simulated-gateway.ts";
 import { PillBox } from "./box.ts";
@@ -45,6 +45,7 @@ export interface HomeOptions {
 export class SimulatedHome {
   readonly happened: Happening[] = [];
   readonly machine: Machine;
+  process: Process = { alive: false };
   readonly home: number;
   disk: Disk;
   store: GatewayStore | undefined;
@@ -60,7 +61,6 @@ export class SimulatedHome {
   uploads = { done: 0, failed: [] as string[], sent: 0, pruned: 0, repaired: 0 };
   readonly #box: PillBox;
   readonly #options: HomeOptions;
-  #process: Process = { alive: false };
   #polling: Process | undefined;
   #uploader: Uploader | undefined;
   #starting = false;
@@ -97,7 +97,7 @@ export class SimulatedHome {
   sense(place: number, asText = false): Happening {
     const device = this.#sensorAt(place);
     const happening = this.#note(device);
-    const { unix_ms, monotonic_ms, quality } = this.machine.clock(this.#process).now();
+    const { unix_ms, monotonic_ms, quality } = this.machine.clock(this.process).now();
     const reading: Reading = {
       device,
       stamp_ms: unix_ms,
@@ -127,14 +127,14 @@ export class SimulatedHome {
   /** Somebody in the home gives a device a name, or one that another has, which is refused. */
   name(place: number, name: string): void {
     const { address } = this.#sensorAt(place);
-    const given_ms = this.machine.clock(this.#process).now().unix_ms;
+    const given_ms = this.machine.clock(this.process).now().unix_ms;
     this.store?.nameItem({ address, name, given_ms, lines: [] }).catch(() => undefined);
   }
 
   /** Reads the box's buffer from where the last commit left off. */
   async pollBox(): Promise<void> {
     const { store, ingest } = this;
-    const process = this.#process;
+    const process = this.process;
     // A poll ends when what it read is on disk.
     if (store === undefined || ingest === undefined || this.#polling === process) return;
     this.#polling = process;
@@ -179,7 +179,7 @@ export class SimulatedHome {
   }
 
   async #hand(reading: Reading, happening: Happening, cursor?: BufferCursor): Promise<void> {
-    const process = this.#process;
+    const process = this.process;
     if (this.ingest === undefined) return;
     await this.ingest.accept(reading, cursor, "driver");
     if (process.alive) happening.acknowledged = true;
@@ -189,16 +189,16 @@ export class SimulatedHome {
 
   /** Starts the machine: its clock shows `shows_ms`. */
   boot(shows_ms: number): void {
-    if (this.#process.alive || this.#restore !== undefined) return;
+    if (this.process.alive || this.#restore !== undefined) return;
     this.machine.boot(shows_ms);
     this.start();
   }
 
   /** Starts the gateway, and again after a while where it cannot start, as its service does. */
   start(): void {
-    if (this.#process.alive || this.#starting || this.#restore !== undefined) return;
+    if (this.process.alive || this.#starting || this.#restore !== undefined) return;
     const process = { alive: true };
-    this.#process = process;
+    this.process = process;
     this.#starting = true;
     this.#open(process)
       .catch((thrown) => {
@@ -229,7 +229,7 @@ export class SimulatedHome {
 
   /** Ends all processes of the machine: killed, or by a power cut. What it had is found on another disk. */
   crash(kind: "kill" | "cut", seed: number): void {
-    this.#process.alive = false;
+    this.process.alive = false;
     this.#starting = false;
     this.#restore?.abort(new Error("the power failed"));
     const before = this.disk;
@@ -244,10 +244,10 @@ export class SimulatedHome {
   /** Ends the gateway's process in order, and starts it again. */
   async restart(): Promise<void> {
     const { store, ingest } = this;
-    const process = this.#process;
+    const process = this.process;
     await ingest?.close();
     await store?.close();
-    if (process !== this.#process || !process.alive) return;
+    if (process !== this.process || !process.alive) return;
     process.alive = false;
     this.store = undefined;
     this.ingest = undefined;
@@ -282,7 +282,7 @@ export class SimulatedHome {
     });
   }
 
-  async #connect(process: Process, stop: AbortSignal): Promise<CentralClient> {
+  connect(process: Process, stop: AbortSignal, bounds: Partial<CentralClientOptions> = {}): CentralClient {
     const { world, central, random, home } = this.#options;
     const card = this.#card;
     const fetch = networkTo(central, {
@@ -294,7 +294,7 @@ export class SimulatedHome {
       troubled: () => this.troubled,
     });
     return new CentralClient({
-      ...{ url: "http://central.example", token: await central.token(home), home },
+      ...{ url: "http://central.example", token: central.tokenOf(home), home, ...bounds },
       ...{ clock: this.machine.clock(process), random, stop, fetch },
       bytes_per_s: 50_000,
       onRetry: () => undefined,
@@ -306,7 +306,7 @@ export class SimulatedHome {
   async #fillCard(process: Process, replace: boolean, signal: AbortSignal) {
     const { log, random } = this.#options;
     const options = {
-      central: await this.#connect(process, signal),
+      central: this.connect(process, signal),
       days: 30,
       erasures: [],
       pauses: [],
@@ -321,9 +321,9 @@ export class SimulatedHome {
 
   /**
    * Its card is lost, and a spare one restored from what central has. Where that fails, also because the power does, it is tried again later.
-   * `atCentral` says what central has in the end; what it has not is lost with the card.
+   * `there` says what central has in the end; what it has not is lost with the card.
    */
-  async replaceCard(makeDisk: () => Disk, atCentral: () => (serial: number) => boolean): Promise<void> {
+  async replaceCard(makeDisk: () => Disk, there: () => Promise<(serial: number) => boolean>): Promise<void> {
     const { world } = this.#options;
     this.crash("cut", 0);
     this.#card += 1;
@@ -334,7 +334,7 @@ export class SimulatedHome {
     let replace = false;
     for (let tries = 1; ; tries += 1) {
       const process: Process = { alive: true };
-      this.#process = process;
+      this.process = process;
       this.#restore = new AbortController();
       this.machine.boot(world.now_ms);
       this.machine.synchronise();
@@ -354,7 +354,7 @@ export class SimulatedHome {
       }
     }
     this.#restore = undefined;
-    const isThere = atCentral();
+    const isThere = await there();
     for (const happening of this.happened.slice(0, lost)) {
       if (isThere(happening.serial)) continue;
       // The box still has it, and it is read again.
@@ -398,7 +398,7 @@ export class SimulatedHome {
     of.lock = lock;
     try {
       const stop = new AbortController().signal;
-      const central = await this.#connect(process, stop);
+      const central = this.connect(process, stop);
       const { sent, pruned, repaired } = await upload({
         store,
         connect: () => central,

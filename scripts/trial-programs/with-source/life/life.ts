@@ -131,7 +131,7 @@ class Life {
     if (what === "loseCard") return this.#loseCard(home, random);
     if (what === "erase") return this.#erase(home, seed);
     if (what === "name") return home.name(below(random, 4), `room ${below(random, 3)}`);
-    if (what === "centralBackup") return this.#central.backup(this.#disks);
+    if (what === "centralBackup") return void this.#central.backup(this.#disks);
     if (what === "centralRestored") {
       // Often something was erased since the backup.
       if (random() < 0.5) await this.#erase(home, seed);
@@ -225,7 +225,7 @@ class Life {
     if (!home.running) return;
     this.#diary.count("cards lost");
     this.#judge.leave(home.disk.directory);
-    const atCentral = () => {
+    const atCentral = async () => {
       this.#judge.central();
       this.#judge.cardLost(home);
       return (serial: number) => this.#judge.atCentral(serial);

@@ -112,4 +112,4 @@ type Process = Bun.Subprocess<"pipe", "pipe", "inherit">;
 
 const sourceOfDisk = join(import.meta.dir, "disk.c");
 /** A life of homes takes a second or two, one of devices a minute. */
-const life_ms_max = 900_000;
+const life_ms_max = 7_200_000;

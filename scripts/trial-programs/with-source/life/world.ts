@@ -5,6 +5,7 @@ export class World {
   now_ms: number;
   /** Work of the runtime that is under way and ends without the world's time: time stands still meanwhile. */
   readonly busy = new Set<Promise<unknown>>();
+  readonly #held = new Set<Promise<unknown>>();
   /** Called after each event, when everything that it set off has come to rest. */
   onRest: () => void = () => {};
   readonly #timers = new Set<Timer>();
@@ -20,6 +21,14 @@ export class World {
   /** Something went from one part of the world to another, which may set off more. */
   stir(): void {
     this.#stirred = true;
+  }
+
+  /** Time stands still until work has ended that waits for none of it, however long it takes the runtime. */
+  hold<Result>(work: Promise<Result>): Promise<Result> {
+    this.#held.add(work);
+    const done = () => this.#held.delete(work);
+    work.then(done, done);
+    return work;
   }
 
   after(delay_ms: number, action: () => void): () => void {
@@ -68,7 +77,8 @@ export class World {
   /** Everything that an event sets off is done within so many turns of the event loop, but for what is `busy`. */
   async #rest(): Promise<void> {
     for (let turns = 0, still = 0; still < this.#still_turns && turns < turns_max; turns += 1) {
-      this.#stirred = false;
+      this.#stirred = this.#held.size > 0;
+      if (this.#stirred) await Promise.allSettled(this.#held);
       await turn();
       still = this.busy.size > 0 || this.#stirred ? 0 : still + 1;
     }

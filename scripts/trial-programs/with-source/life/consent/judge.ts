@@ -1,7 +1,6 @@
 import type { Happening } from "../happening.ts";
 import { Broken } from "../judge.ts";
 import type { ConsentModel, Side } from "./model.ts";
-import { keptIn, serialsIn } from "./remains.ts";
 
 /** Something that happened in a home; `unsure` where the box did not know the time then, or when it read it. */
 export interface HappenedFact {
@@ -10,22 +9,30 @@ export interface HappenedFact {
   unsure: boolean;
 }
 
-/** Requires that no byte of a directory is of a reading that the model forbids there. @throws Broken */
+/**
+ * Requires that none of the readings that were found somewhere is one that the model forbids there.
+ *
+ * @param found the serial of each, and where it was found
+ * @param of.shown whether it was found in what is shown, where nothing of a restricted home may be either
+ * @throws Broken
+ */
 export function requireNone(
-  directory: string,
+  found: Iterable<readonly [number, string]>,
   of: {
     readonly model: ConsentModel;
     readonly facts: ReadonlyMap<number, HappenedFact>;
     readonly now_ms: number;
     readonly side: Side;
     readonly whose: string;
+    readonly shown?: boolean;
   },
 ): void {
-  for (const [serial, file] of serialsIn(directory)) {
+  for (const [serial, file] of found) {
     const fact = of.facts.get(serial);
     if (fact === undefined) continue;
     const { happening, unsure } = fact;
-    const why = of.model.forbids(factOf(fact), of.side, of.now_ms);
+    const hidden = of.shown === true ? of.model.hides(fact.home, of.side, of.now_ms) : undefined;
+    const why = hidden ?? of.model.forbids(factOf(fact), of.side, of.now_ms);
     if (why !== undefined)
       throw new Broken(
         `${of.whose} has ${happening.boxed ? "pill" : "reading"} ${serial} of ${timeText(happening.at_ms)}${unsure ? ", when it did not know the time," : ""} in ${file}, without consent: ${why}`,
@@ -33,19 +40,25 @@ export function requireNone(
   }
 }
 
-/** Requires that the store in central's directory has all that is owed; answers how many readings those are. @throws Broken */
-export function requireAll(directory: string, model: ConsentModel, facts: readonly HappenedFact[]): number {
-  const kept = keptIn(directory);
-  const owed = facts.filter((fact) => {
+/** The readings that central owes: acknowledged at their box, and of a time that nobody asked not to record. */
+export function owedOf(model: ConsentModel, facts: readonly HappenedFact[]): HappenedFact[] {
+  return facts.filter((fact) => {
     const { acknowledged, excused } = fact.happening;
     return acknowledged && excused === undefined && model.owes(factOf(fact));
   });
-  const lacking = owed.find(({ happening }) => !kept.has(happening.serial));
+}
+
+/** Requires that all that is owed was found. @throws Broken */
+export function requireAll(
+  found: ReadonlyMap<number, unknown>,
+  owed: readonly HappenedFact[],
+  { model, whose }: { readonly model: ConsentModel; readonly whose: string },
+): void {
+  const lacking = owed.find(({ happening }) => !found.has(happening.serial));
   if (lacking !== undefined)
     throw new Broken(
-      `central lacks reading ${lacking.happening.serial} of home ${lacking.home}, of ${timeText(lacking.happening.at_ms)}, which nobody asked not to record. What was asked of it:\n${model.asksText(factOf(lacking))}`,
+      `${whose} lacks reading ${lacking.happening.serial} of home ${lacking.home}, of ${timeText(lacking.happening.at_ms)}, which nobody asked not to record. What was asked of it:\n${model.asksText(factOf(lacking))}`,
     );
-  return owed.length;
 }
 
 function factOf({ happening: { address, at_ms }, home, unsure }: HappenedFact) {

@@ -1,6 +1,9 @@
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
 import type { Log } from "../../../../../src/base/log.ts";
 import { day_ms, hour_ms } from "../../../../../src/base/time.ts";
 import { eraseAgain } from "../../../../../src/cli/restore/restoring.ts";
+import { spanOf } from "../../../../../src/store/erasure.ts";
 import { pausedSpanOf, takenOver } from "../../../../../src/store/pause.ts";
 import { databasePath, openForReading } from "../../../../../src/store/sqlite/connection.ts";
 import { beginEpochIn, newEpoch } from "../../../../../src/store/sqlite/role-and-epoch.ts";
@@ -13,11 +16,13 @@ import type { Happening } from "../happening.ts";
 import { SimulatedHome } from "../home.ts";
 import { Broken } from "../judge.ts";
 import { World } from "../world.ts";
-import { type HappenedFact, requireAll, requireNone } from "./judge.ts";
+import { type HappenedFact, owedOf, requireAll } from "./judge.ts";
+import { Looks } from "./looks.ts";
 import { ConsentModel } from "./model.ts";
 import { People } from "./people.ts";
 import { knowsTime, type Place } from "./place.ts";
 import type { ConsentPlan, ConsentStep } from "./plan.ts";
+import { hear } from "./polling.ts";
 import { keptIn, serialOf, serialsInText } from "./remains.ts";
 
 /** Lives a plan, all of it in this thread and by its seed. @param trace called with each line of what happens */
@@ -44,6 +49,7 @@ class ConsentLife {
   readonly #facts = new Map<number, HappenedFact>();
   readonly #random: () => number;
   readonly #people: People;
+  readonly #looks: Looks;
 
   constructor(plan: ConsentPlan, { world, disks, diary }: { world: World; disks: Disks; diary: Diary }) {
     this.#plan = plan;
@@ -55,8 +61,13 @@ class ConsentLife {
     const bytes = seeded(plan.seed * 31 + 7);
     const random = (length: number) => Uint8Array.from({ length }, () => below(bytes, 256));
     const log = this.#log;
-    const central = new SimulatedCentral({ world, log, disk: disks.make(), random });
+    const { database } = plan;
+    const central = new SimulatedCentral({ world, log, disk: disks.make(), random, database });
     this.#central = central;
+    this.#looks = new Looks({
+      ...{ world, diary, central, log, database, model: this.#model, facts: this.#facts },
+      scratch: mkdtempSync(join(disks.root, "shown-")),
+    });
     const say = (line: string) => diary.say(line);
     this.#people = new People({ ...{ world, log, central, say }, model: this.#model, zone: plan.zone });
     this.#places = Array.from({ length: plan.homes }, (_, index) => {
@@ -69,8 +80,9 @@ class ConsentLife {
         serialOf: () => serialOf(this.#random),
       });
       const subjects = [home.home * 10 + 1, home.home * 10 + 2];
+      const polls = index % 2 === plan.seed % 2;
       const none = {
-        handOver_ms: undefined,
+        ...{ polls, handOver_ms: undefined },
         leapt: false,
         known_ms: 0,
         heard_ms: 0,
@@ -114,6 +126,7 @@ class ConsentLife {
       machine.disk.end();
     }
     for (const { backup } of this.#places) backup?.disk.end();
+    this.#looks.end();
   }
 
   async #do({ what, home: number, seed }: ConsentStep): Promise<void> {
@@ -135,7 +148,7 @@ class ConsentLife {
       case "upload":
         return void this.#upload(place);
       case "look":
-        return this.#look(place);
+        return this.#looks.look(place, random() < shown_share);
       case "restart":
         return void home.restart();
       case "kill":
@@ -160,7 +173,7 @@ class ConsentLife {
       case "restoreBackup":
         return this.#restoreBackup(place, random() < 0.5);
       case "centralBackup":
-        return this.#central.backup(this.#disks);
+        return this.#looks.atBackup(place, "central", this.#central.backup(this.#disks));
       case "centralRestored":
         return this.#restoreCentral();
       case "centralKill":
@@ -185,7 +198,10 @@ class ConsentLife {
       for (const by_ms of around_ms)
         if (moment_ms + by_ms > now_ms)
           this.#world.after(moment_ms + by_ms - now_ms, () => this.#live(place));
-    for (const after_ms of [65 * 60_000, 130 * 60_000]) this.#world.after(after_ms, () => this.#look(place));
+    const shows = random() < shown_share;
+    for (const after_ms of [65 * 60_000, 130 * 60_000])
+      this.#world.after(after_ms, () => void this.#looks.look(place, shows));
+    if (place.polls) this.#world.after(20_000, () => void this.#hear(place));
     if (random() < 0.5) this.#world.after(90_000, () => void this.#upload(place));
   }
 
@@ -266,13 +282,39 @@ class ConsentLife {
     if (home.uploads.done > done) this.#model.synchronised(home.home, began_ms, this.#world.now_ms);
   }
 
+  /** A box that polls is told within a quarter of an hour what was asked at central, where nothing is in the way. */
+  async #hear(place: Place): Promise<void> {
+    const { home } = place;
+    const began_ms = this.#world.now_ms;
+    const { store } = home;
+    const { answer } = this.#central;
+    if (store === undefined || answer === undefined || !home.network) return;
+    const failures = this.#diary.counts["networkFails"];
+    const isAwaited = this.#model.isOpen(home.home, began_ms);
+    this.#model.maySynchronise(home.home);
+    const isTold = await hear(home, {
+      ...{ world: this.#world, log: this.#log, random: this.#random },
+      for_ms: poll_ms_max,
+    });
+    if (isTold) this.#model.told(home.home, began_ms, this.#world.now_ms);
+    if (isTold) this.#diary.count("told");
+    const isUndisturbed =
+      home.store === store &&
+      this.#central.answer === answer &&
+      this.#diary.counts["networkFails"] === failures;
+    if (!isTold && isAwaited && isUndisturbed)
+      this.#diary.fail(
+        new Broken(`box ${home.home} was not told of pauses at central within a quarter of an hour`),
+      );
+  }
+
   #loseCard(place: Place): void {
     const { home } = place;
     if (!home.running || !home.network || place.uploading || this.#central.store === undefined) return;
     this.#diary.count("cards lost");
-    const there = () => {
+    const there = async () => {
       this.#model.boxWentBack(home.home, 0, true, this.#world.now_ms);
-      const kept = keptIn(this.#central.disk.directory);
+      const kept = await this.#looks.keptAtCentral();
       return (serial: number) => kept.has(serial);
     };
     home.replaceCard(() => this.#disks.make(), there).catch((thrown) => this.#diary.fail(thrown));
@@ -286,6 +328,7 @@ class ConsentLife {
     database.close();
     place.backup?.disk.end();
     place.backup = { disk: copy, at_ms: this.#world.now_ms };
+    this.#looks.atBackup(place, "box", copy);
   }
 
   /** A spare box goes on with an older backup of it, as `lintel restore` makes it. Where central is asked, it tells what nothing is kept of. */
@@ -297,14 +340,16 @@ class ConsentLife {
     const asksCentral = asks && home.network;
     const card = this.#disks.make(backup.disk.directory);
     const clock = home.machine.clock({ alive: true });
-    const all = asksCentral ? await store.pauses() : [];
-    const pauses = takenOver(all.filter((pause) => pause.home === home.home).map(pausedSpanOf));
-    await eraseAgain(card.directory, { erasures: [], pauses }, { context: { clock }, log: this.#log });
+    const ofHome = <Of extends { readonly home: number }>(all: readonly Of[]) =>
+      asksCentral ? all.filter((one) => one.home === home.home) : [];
+    const pauses = takenOver(ofHome(await store.pauses()).map(pausedSpanOf));
+    const erasures = ofHome(await store.erasures()).map(spanOf);
+    await eraseAgain(card.directory, { erasures, pauses }, { context: { clock }, log: this.#log });
     beginEpochIn(
       card.directory,
       newEpoch(() => Uint8Array.from({ length: 16 }, () => below(this.#random, 256))),
     );
-    const [there, central] = [keptIn(card.directory), keptIn(this.#central.disk.directory)];
+    const [there, central] = [keptIn(card.directory), await this.#looks.keptAtCentral()];
     home.moveTo(card);
     this.#setClock(place);
     this.#model.boxWentBack(home.home, backup.at_ms, asksCentral, this.#world.now_ms);
@@ -318,7 +363,7 @@ class ConsentLife {
       return;
     this.#diary.count("central restored");
     await this.#central.restore(this.#disks);
-    const kept = keptIn(this.#central.disk.directory);
+    const kept = await this.#looks.keptAtCentral();
     for (const { home } of this.#places) {
       if (!home.restored) continue;
       // What came to a spare card from central, or with a backup, is not sent again.
@@ -328,24 +373,6 @@ class ConsentLife {
     await this.#central.start();
     // The programme imports its records again.
     for (const place of this.#places) await this.#people.import(place);
-  }
-
-  // What is held to the model.
-
-  /** Looks for what must not be: in all files of the box of a home, and of central. */
-  #look(place: Place): void {
-    this.#diary.count("looks");
-    try {
-      const { home, known_ms } = place;
-      const judged = { model: this.#model, facts: this.#facts, now_ms: this.#world.now_ms };
-      // What waits for the time is dropped once it is known.
-      if (home.running && knowsTime(place) && this.#world.now_ms - known_ms > hour_ms)
-        requireNone(home.disk.directory, { ...judged, side: "box", whose: `box ${home.home}` });
-      if (this.#central.store !== undefined)
-        requireNone(this.#central.disk.directory, { ...judged, side: "central", whose: "central" });
-    } catch (thrown) {
-      this.#diary.fail(thrown);
-    }
   }
 
   async #settle(): Promise<void> {
@@ -372,9 +399,15 @@ class ConsentLife {
           throw new Broken(`at the end an upload of home ${home.home} fails: ${home.uploads.failed.at(-1)}`);
       }
     await world.pass(2 * hour_ms);
-    for (const place of this.#places) this.#look(place);
+    for (const place of this.#places) await this.#looks.look(place, true);
     this.#diary.requireNoFailure();
-    this.#diary.counts["owed"] = requireAll(this.#central.disk.directory, this.#model, uploaded);
+    const owed = owedOf(this.#model, uploaded);
+    this.#diary.counts["owed"] = owed.length;
+    requireAll(await this.#looks.keptAtCentral(), owed, { model: this.#model, whose: "central" });
+    const isShown = ({ home }: HappenedFact) =>
+      this.#model.hides(home, "central", world.now_ms) === undefined;
+    for (const found of await this.#looks.shownAtCentral())
+      requireAll(found, owed.filter(isShown), { model: this.#model, whose: "what central shows" });
   }
 
   /** No log has a reading, whatever time it is of. */
@@ -388,6 +421,10 @@ class ConsentLife {
 
 /** The home lives around each moment at which something changes: closer to it than an hour, and than half an hour. */
 const around_ms = [-40, -20, -2, 2, 20, 40].map((minutes) => minutes * 60_000);
+
+const poll_ms_max = 15 * 60_000;
+/** How often a look is also one at what is shown, which takes longer. */
+const shown_share = 0.1;
 
 /** Steps that are counted as one. */
 const groups: Partial<Record<ConsentStep["what"], string>> = {

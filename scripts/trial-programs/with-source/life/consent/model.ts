@@ -1,4 +1,4 @@
-import { hour_ms } from "../../../../../src/base/time.ts";
+import { day_ms, hour_ms } from "../../../../../src/base/time.ts";
 
 /*
  * Who may record what, by what people asked for and what each side can know of it. It knows nothing of the store: it is told what people do, and between
@@ -31,7 +31,7 @@ interface Ask {
   maybe: Partial<Record<Side, boolean>>;
 }
 
-export type Why = "pause" | "withdrawn" | "ended";
+export type Why = "pause" | "withdrawn" | "ended" | "restricted" | "erased";
 
 /** When something happened, and to which device; `unsure` where the box did not know the time. */
 export interface Fact {
@@ -74,6 +74,17 @@ export class ConsentModel {
     );
   }
 
+  /** Whether central knows of any time of a home that is not over, and that a box is told when it asks. */
+  isOpen(home: number, now_ms: number): boolean {
+    return this.#asks.some(
+      (ask) =>
+        ask.home === home &&
+        ask.why !== "erased" &&
+        (ask.known.central ?? now_ms) < now_ms &&
+        now_ms < endFor(ask, "central"),
+    );
+  }
+
   /** Somebody ends, at a side, what this side knows of these kinds. An end never moves later. */
   end(home: number, side: Side, whys: readonly Why[], now_ms: number, at_ms = now_ms): void {
     for (const ask of this.#asks) {
@@ -103,6 +114,21 @@ export class ConsentModel {
     }
   }
 
+  /** Somebody erases at central what a home has recorded until now: with the next upload the box hears of it. What comes later is recorded. */
+  erase(home: number, now_ms: number): void {
+    this.ask({ home, why: "erased", side: "central", now_ms, from_ms: 0, until_ms: now_ms });
+    for (const ask of this.#asks) if (ask.why === "erased") ask.endKnown = { box: 0, central: 0 };
+  }
+
+  /** The box of a home has asked central whether there is anything for it, from a time on: it was told everything but erasures, and pauses that are long over. */
+  told(home: number, began_ms: number, now_ms: number): void {
+    for (const ask of this.#asks) {
+      if (ask.home !== home || ask.why === "erased" || endFor(ask, "central") < now_ms - day_ms) continue;
+      pass(ask.known, "central", "box", began_ms, now_ms);
+      pass(ask.endKnown, "central", "box", began_ms, now_ms);
+    }
+  }
+
   /** An upload of a home has begun, and may carry anything. */
   maySynchronise(home: number): void {
     for (const ask of this.#asks) if (ask.home === home) ask.maybe = { box: true, central: true };
@@ -128,6 +154,14 @@ export class ConsentModel {
         (ask.known[side] ?? Number.POSITIVE_INFINITY) + hour_ms <= now_ms &&
         // The time that it got may be another, by which a pause that is told later does not find it.
         (!fact.unsure || (ask.known.box ?? Number.POSITIVE_INFINITY) <= fact.at_ms),
+    );
+    return found && textOf(found);
+  }
+
+  /** The restriction by which a side shows nothing of a home any more, in words. */
+  hides(home: number, side: Side, now_ms: number): string | undefined {
+    const found = this.open(home, side, "restricted", now_ms).find(
+      ({ known }) => (known[side] as number) + margin_ms <= now_ms,
     );
     return found && textOf(found);
   }

@@ -3,7 +3,7 @@ import { day_ms, hour_ms } from "../../../../../src/base/time.ts";
 import { HouseholdPause } from "../../../../../src/gateway/household-pause.ts";
 import { importDocument } from "../../../../../src/import/file-import.ts";
 import type { CentralStore } from "../../../../../src/store/central/central-store.ts";
-import { beginPause, endPauses } from "../../../../../src/store/pause-requests.ts";
+import { beginPause, endPauses, isTimeKnown } from "../../../../../src/store/pause-requests.ts";
 import { openStoreBeside } from "../../../../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../../../../src/store/store.ts";
 import { below, item } from "../../../../../testbed/sample.ts";
@@ -69,10 +69,14 @@ export class People {
         household.stop();
         const wasPaused = household.isPaused;
         await this.#world.until(household.press(), 10_000);
-        if (household.isPaused === wasPaused) return undefined;
-        if (wasPaused) this.#model.end(of, "box", ["pause"], now_ms);
-        else this.#begun(place, "box", knowsTime(place) ? day_ms : undefined, undefined);
-        return wasPaused ? undefined : [now_ms + day_ms];
+        if (wasPaused) {
+          // It may have been stopped besides, and then is paused all the same.
+          if (isTimeKnown(clock)) this.#model.end(of, "box", ["pause"], now_ms);
+          return undefined;
+        }
+        if (!household.isPaused) return undefined;
+        this.#begun(place, "box", knowsTime(place) ? day_ms : undefined, undefined);
+        return [now_ms + day_ms];
       }
       case "resume":
         if (await this.#atBox(place, (beside) => endPauses(beside, clock, { home: 0 })))
@@ -117,6 +121,30 @@ export class People {
         if (place.leave_s.some((left) => left !== null)) await this.#prolong(place);
         await done(endPauses(store, clock, { home: of, again: true }));
         this.#model.end(of, "central", ["pause", "withdrawn"], now_ms);
+        return undefined;
+      case "restrict":
+        await done(store.restrict(requestOf(of, now_ms)));
+        this.#model.ask({ home: of, why: "restricted", side: "central", now_ms });
+        return undefined;
+      case "lift":
+        await done(store.liftRestriction(requestOf(of, now_ms)));
+        if (this.#model.open(of, "central", "restricted", now_ms).length === 0) return undefined;
+        this.#model.end(of, "central", ["restricted"], now_ms);
+        this.#model.ask({ home: of, why: "withdrawn", side: "central", now_ms });
+        return undefined;
+      case "erase":
+        await done(
+          store.erase({
+            target: { home: of },
+            id: below(random, 2 ** 31)
+              .toString(16)
+              .padStart(32, "0"),
+            at_ms: now_ms,
+          }),
+        );
+        this.#model.erase(of, now_ms);
+        // The programme enrolls them anew.
+        await this.import(place);
         return undefined;
       case "enrollmentEnds":
       case "enrollmentOfOneEnds":
@@ -254,4 +282,8 @@ export class People {
       return false;
     }
   }
+}
+
+function requestOf(home: number, at_ms: number) {
+  return { target: { home }, at_ms, who: "a coordinator", reason: "a letter" };
 }

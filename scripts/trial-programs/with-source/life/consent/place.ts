@@ -20,6 +20,8 @@ export interface Place {
   heard_ms: number;
   backup: { readonly disk: Disk; readonly at_ms: number } | undefined;
   uploading: boolean;
+  /** Its box asks central all the time whether there is anything for it, as with `[remote]`. */
+  readonly polls: boolean;
 }
 
 /** Whether the box of a home knows the time, and is right. */

@@ -14,6 +14,8 @@ export type ConsentDeed = keyof typeof perDay | keyof typeof perYear;
 export interface ConsentSize {
   readonly homes: number;
   readonly days: number;
+  /** The URL of an empty database of PostgreSQL for central; absent: it has SQLite. */
+  readonly database?: string | undefined;
 }
 
 export interface ConsentPlan extends ConsentSize {
@@ -43,6 +45,9 @@ const perYear = {
   enrollmentOfOneEnds: 2,
   prolong: 8,
   handOver: 3,
+  restrict: 1,
+  lift: 8,
+  erase: 1,
   restart: 12,
   kill: 6,
   cut: 10,
@@ -58,7 +63,7 @@ const perYear = {
 } as const;
 
 /** The plan of the life of a seed: so many homes, for so many days. */
-export function consentPlanOf(seed: number, { homes, days }: ConsentSize): ConsentPlan {
+export function consentPlanOf(seed: number, { homes, days, database }: ConsentSize): ConsentPlan {
   const random = seeded(seed);
   const steps: ConsentStep[] = [];
   const perDayOf = {
@@ -85,7 +90,7 @@ export function consentPlanOf(seed: number, { homes, days }: ConsentSize): Conse
   const zone = zones[below(random, zones.length)] as string;
   // A short life begins days before the clocks change.
   const start_ms = days < short_days ? (changes_ms[below(random, 2)] ?? 0) : Date.UTC(2026, 9, 1);
-  return { seed, homes, days, start_ms: start_ms + below(random, 24) * hour_ms, zone, steps };
+  return { seed, homes, days, database, start_ms: start_ms + below(random, 24) * hour_ms, zone, steps };
 }
 
 /** Where clocks change by an hour, by half an hour, at midnight, and not at all. */

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import postgres from "postgres";
 import { decodeBlock } from "../../../../../src/store/series/block-codec.ts";
 import { valueColumns } from "../../../../../src/store/series/series-columns.ts";
 import { databasePath } from "../../../../../src/store/sqlite/connection.ts";
@@ -47,28 +48,63 @@ export function serialsInText(text: string): number[] {
 
 const markBytes = Buffer.from([mark >> 8, mark & 0xff]);
 
-/** Serials of the readings that a store has, those in blocks among them, each with the time that it has there. */
-export function keptIn(directory: string): Map<number, number> {
-  const found = new Map<number, number>();
+/** Serials of readings, each with the time that it has in a store. */
+export type Kept = Map<number, number>;
+
+/** Those of the readings that a store has, those in blocks among them. */
+export function keptIn(directory: string): Kept {
+  const found: Kept = new Map();
   const path = databasePath(directory);
   if (!existsSync(path)) return found;
   using database = new Database(path, { readonly: true });
   database.run("PRAGMA mmap_size = 0");
-  for (const [series, column] of columns) {
-    const place = valueColumns(series).findIndex(({ name }) => name === column);
-    const rows = database.query(`SELECT ${column}, stamp FROM ${series}`).values();
-    for (const [value, stamp] of rows) found.set(Number(value), Number(stamp));
-    for (const [block] of database.query("SELECT readings FROM blocks WHERE series = ?").values(series)) {
-      const { stamp_ms, values } = decodeBlock(series, block as Uint8Array);
-      for (const [index, value] of [...(values[place] ?? [])].entries())
-        found.set(Number(value), stamp_ms[index] as number);
-    }
+  for (const asked of questions)
+    keep(found, asked, {
+      rows: database.query(asked.rows).values(),
+      blocks: database.query(asked.blocks).values(),
+    });
+  return found;
+}
+
+/** The same of a store on PostgreSQL. */
+export async function keptOnPostgres(url: string): Promise<Kept> {
+  const found: Kept = new Map();
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    for (const asked of questions)
+      keep(found, asked, {
+        rows: await sql.unsafe(asked.rows).values(),
+        blocks: await sql.unsafe(asked.blocks).values(),
+      });
+  } finally {
+    await sql.end();
   }
   return found;
 }
 
-const columns = [
-  ["wirelesssensor_events", "event"],
-  ["wirelesssensor_measures", "unit"],
-  ["pillbox_events", "event"],
-] as const;
+function keep(
+  found: Kept,
+  { series, place }: Pick<(typeof questions)[number], "series" | "place">,
+  { rows, blocks }: { readonly rows: readonly unknown[][]; readonly blocks: readonly unknown[][] },
+): void {
+  for (const [value, stamp] of rows) found.set(Number(value), Number(stamp));
+  for (const [block] of blocks) {
+    const { stamp_ms, values } = decodeBlock(series, block as Uint8Array);
+    for (const [index, value] of [...(values[place] ?? [])].entries())
+      found.set(Number(value), stamp_ms[index] as number);
+  }
+}
+
+/** The column of each series that has the serial, and how a store is asked for it. */
+const questions = (
+  [
+    ["wirelesssensor_events", "event"],
+    ["wirelesssensor_measures", "unit"],
+    ["pillbox_events", "event"],
+  ] as const
+).map(([series, column]) => ({
+  series,
+  place: valueColumns(series).findIndex(({ name }) => name === column),
+  rows: `SELECT ${column}, stamp FROM ${series}`,
+  blocks: `SELECT readings FROM blocks WHERE series = '${series}'`,
+}));

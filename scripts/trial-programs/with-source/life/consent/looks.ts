@@ -1,0 +1,116 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Log } from "../../../../../src/base/log.ts";
+import { hour_ms } from "../../../../../src/base/time.ts";
+import type { Store } from "../../../../../src/store/store.ts";
+import type { SimulatedCentral } from "../central.ts";
+import type { Diary } from "../diary.ts";
+import type { Disk } from "../disk.ts";
+import type { World } from "../world.ts";
+import { type HappenedFact, requireNone } from "./judge.ts";
+import type { ConsentModel, Side } from "./model.ts";
+import { knowsTime, type Place } from "./place.ts";
+import { type Kept, keptIn, keptOnPostgres, serialsIn } from "./remains.ts";
+import { type Found, Shown } from "./shown.ts";
+
+/** Looks for what must not be, in what boxes and central keep and show, and holds it to the model. What is against it fails the diary. */
+export class Looks {
+  readonly #of: LooksOptions;
+  readonly #shown = new WeakMap<Store, Shown>();
+
+  constructor(of: LooksOptions) {
+    this.#of = of;
+  }
+
+  end(): void {
+    rmSync(this.#of.scratch, { recursive: true });
+  }
+
+  /** Looks at all files of the box of a home and of central, and at what they show. Time stands still meanwhile. */
+  look(place: Place, shows = false): Promise<void> {
+    const { diary, central, database, world } = this.#of;
+    diary.count("looks");
+    const { home } = place;
+    this.#judge(place, "box", () => ({ found: serialsIn(home.disk.directory), whose: `box ${home.home}` }));
+    // The files of a server are not looked at: it keeps removed rows in them for a while.
+    if (central.store !== undefined && database === undefined)
+      this.#judge(place, "central", () => ({ found: serialsIn(central.disk.directory), whose: "central" }));
+    if (!shows) return Promise.resolve();
+    diary.count("looks at what is shown");
+    return world.hold(this.#lookAtShown(place).catch((thrown) => diary.fail(thrown)));
+  }
+
+  /** Looks at a backup that has just been made. */
+  atBackup(place: Place, side: Side, copy: Disk | undefined): void {
+    const whose = `the backup of ${side === "box" ? `box ${place.home.home}` : "central"}`;
+    if (copy !== undefined) this.#judge(place, side, () => ({ found: serialsIn(copy.directory), whose }));
+  }
+
+  /** Readings that central has. */
+  keptAtCentral(): Promise<Kept> {
+    const { database, world, central } = this.#of;
+    if (database !== undefined) return world.hold(keptOnPostgres(database));
+    return Promise.resolve(keptIn(central.disk.directory));
+  }
+
+  /** Readings in pages and a package of central, and in its mirror. */
+  async shownAtCentral(): Promise<readonly Found[]> {
+    const { store } = this.#of.central;
+    if (store === undefined) return [];
+    const shown = this.#shownOf(store, "central");
+    return [await shown.readings(), await shown.mirror(join(this.#of.scratch, "mirror"))];
+  }
+
+  async #lookAtShown(place: Place): Promise<void> {
+    const { store, home } = place.home;
+    if (store !== undefined) {
+      const found = await this.#shownOf(store, "gateway").readings();
+      this.#judge(place, "box", () => ({ found, whose: `box ${home}`, shown: true }));
+    }
+    const kept = [...(await this.keptAtCentral()).keys()].map((serial) => [serial, "its readings"] as const);
+    this.#judge(place, "central", () => ({ found: kept, whose: "central" }));
+    for (const found of await this.shownAtCentral())
+      this.#judge(place, "central", () => ({ found, whose: "central", shown: true }));
+  }
+
+  /** One for each time that a server runs: it keeps pages as long. */
+  #shownOf(store: Store, role: "gateway" | "central"): Shown {
+    const known = this.#shown.get(store);
+    if (known !== undefined) return known;
+    const { central, log, scratch } = this.#of;
+    const shown = new Shown({ store, clock: central.clock, log, role, scratch });
+    this.#shown.set(store, shown);
+    return shown;
+  }
+
+  /** Holds what was read at a side to the model. At a box that learns the time, what has waited for it is dropped first. */
+  #judge(
+    { home, known_ms, ...place }: Place,
+    side: Side,
+    read: () => { found: Iterable<readonly [number, string]>; whose: string; shown?: boolean },
+  ): void {
+    const { world, model, facts, diary } = this.#of;
+    const { now_ms } = world;
+    const isSettled = home.running && knowsTime({ home, known_ms, ...place }) && now_ms - known_ms > hour_ms;
+    if (side === "box" && !isSettled) return;
+    try {
+      const { found, ...of } = read();
+      requireNone(found, { model, facts, now_ms, side, ...of });
+    } catch (thrown) {
+      diary.fail(thrown);
+    }
+  }
+}
+
+interface LooksOptions {
+  readonly world: World;
+  readonly diary: Diary;
+  readonly central: SimulatedCentral;
+  readonly log: Log;
+  /** The URL of central's database where that is PostgreSQL. */
+  readonly database: string | undefined;
+  readonly model: ConsentModel;
+  readonly facts: ReadonlyMap<number, HappenedFact>;
+  /** A directory of its own, for files that are thrown away, and central's mirror. */
+  readonly scratch: string;
+}
