@@ -93,7 +93,7 @@ async function compare(host: RecordingHost, definition: Definition, index: numbe
   if (own.fromZigbee.some(({ cluster }) => cluster === "ssIasZone"))
     for (const device of [heard, asked]) device.getEndpoint(ids[0] ?? 1).inputClusters.push(0x0500);
   const sensor = await sensors.identify(heard as unknown as Models.Device);
-  own.onEvent?.({
+  await own.onEvent?.({
     type: "start",
     data: { device: asked as never, state: {}, options: {}, deviceExposesChanged: () => {} },
   });
@@ -112,7 +112,7 @@ async function compare(host: RecordingHost, definition: Definition, index: numbe
   }
   await sensors.close();
   statuses.close();
-  own.onEvent?.({ type: "stop", data: { ieeeAddr: asked.ieeeAddr } });
+  await own.onEvent?.({ type: "stop", data: { ieeeAddr: asked.ieeeAddr } });
   const address = addressOf(heard.ieeeAddr);
   const recorded = host.readings
     .filter(({ device }) => device.address === address)
