@@ -117,7 +117,8 @@ async function sensorAnswer(
     rows,
     field: "visits",
     times,
-    say: (value, when) => `In the ${room} ${timesText(value)} ${when}`,
+    say: (value, when) =>
+      value === 0 ? `Not in the ${room} ${when}` : `In the ${room} ${timesText(value)} ${when}`,
   });
 }
 

@@ -89,13 +89,12 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
   );
 }
 
-/** The time of what is told of the day, and the last of it. */
+/** How much is told of the day or week, and the last of it. */
 function answer({ log, ...data }: HomeDayData & FrameData): string {
-  const [first, last] = [log[0], log.at(-1)];
-  if (first === undefined || last === undefined) return "Nothing is known that could be told in words.";
-  const [from, until] = [first, last].map(({ at_ms }) => momentWords(data, at_ms, data));
-  if (log.length === 1) return `One thing is told: ${from} ${last.words}.`;
-  return `${numberText(log.length, data.locale)} things are told, from ${from} to ${until}. The last: ${last.words}.`;
+  const last = log.at(-1);
+  if (last === undefined) return "Nothing is known that could be told in words.";
+  const told = log.length === 1 ? "One thing is" : `${numberText(log.length, data.locale)} things are`;
+  return `${told} told. The last, at ${momentWords(data, last.at_ms, data)}: ${last.words}.`;
 }
 
 /** The address of the page with something else shown; what is not named stays. */
