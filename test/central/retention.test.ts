@@ -137,6 +137,21 @@ test("a clock in doubt erases nothing, and neither does one that leaps, or a fil
   expect(await store.erasures()).toEqual([]);
 });
 
+test("what was kept for long enough long ago is left for all the days of the notice, and not for one more", async () => {
+  await using made = await temporaryCentral();
+  const { store } = made;
+  await lived(store, Date.UTC(2005, 0, 1));
+  const clock = new SettableClock(due);
+  const { keeper } = keeperOf(store, "restrict", clock);
+  await keeper.look();
+  let days = 0;
+  for (; (await restrictedIn(store)).length === 0 && days <= 2 * notice_days; days += 1) {
+    clock.advance(day_ms);
+    await keeper.look();
+  }
+  expect(days).toBe(notice_days);
+});
+
 test("a clock that was ahead and is put right counts on, one day for each day that passes", async () => {
   await using made = await temporaryCentral();
   const { store } = made;

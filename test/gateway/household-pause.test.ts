@@ -150,3 +150,32 @@ test("a pause that is asked for while an earlier one is under way holds, althoug
   expect(isPaused(await store.pauses(), clock)).toBe(false);
   await store.close();
 });
+
+test("pauses that cannot be read once are read with the next look", async () => {
+  const clock = new SettableClock(start_ms);
+  const { log } = keptLog();
+  const pause = {
+    id: "",
+    at_ms: 0,
+    from_ms: 0,
+    before_ms: pauseOpen_ms,
+    home: 0,
+    own: 1,
+    refused: 0,
+  } as const;
+  let reads = 0;
+  const store = {
+    changes: () => 7,
+    pauses: async () => {
+      reads += 1;
+      if (reads === 1) throw new Error("the disk does not answer");
+      return [pause];
+    },
+  };
+  const household = new HouseholdPause({ store: store as never, clock, log, changed: () => {} });
+  await household.keep();
+  expect(household.isPaused).toBe(false);
+  clock.advance(1_000);
+  await eventually(async () => household.isPaused || undefined, "the pause to be seen");
+  household.stop();
+});

@@ -38,6 +38,14 @@ test("time and waiting are injected: nothing reads a clock or starts a timer of 
   expect(linesWith(own, within)).toEqual([]);
 });
 
+test("no time is that of the zone of the process: a home has its own, and all else is of GMT", () => {
+  const local = /\.[gs]et(FullYear|Month|Date|Day|Hours|Minutes)\(|\.toLocale(Date|Time)String\(/;
+  // The timer of the upload and the demo are of the machine that they run on.
+  const ofMachine = /^src\/(gateway\/gateway-status\.ts|cli\/demo\.ts|demo\/)/;
+  const within = program.filter(({ path }) => !ofMachine.test(path));
+  expect(linesWith(local, within)).toEqual([]);
+});
+
 test("nothing is printed but by the log and the commands", () => {
   const printers = /^src\/(main\.ts|commands\/|demo)|\/simulator\/main\.ts$/;
   expect(

@@ -204,3 +204,31 @@ test("a night is told by the watch, or by the bedroom where the watch was not wo
     asleep_min: null,
   });
 });
+
+test.each([
+  ["watch", [], 0],
+  ["watch", [3], 1],
+  ["bed", [], 0],
+  ["bed", [3], 1],
+])("a night by a %s has as many breaks as it was broken: after hours %j", (source, breaks, expected) => {
+  const hours = Array.from({ length: 9 }, (_, hour) => hour).filter(
+    (hour) => !(breaks as number[]).includes(hour),
+  );
+  const asleep = hours.map((hour): DerivedReading => [at(23 + hour), 3_600, 0, 0, 0, 0, 2]);
+  const awake = (breaks as number[]).map((hour): DerivedReading => [at(23 + hour), 3_600, 0, 0, 0, 0, 1]);
+  const epochs = [...asleep, ...awake].sort(([one], [other]) => one - other);
+  const watch = sensor("watch", { kind: "watches", subtype: "null", readings: { watch_epochs: epochs } }, []);
+  const inBed = [
+    [at(23), 2],
+    ...(breaks as number[]).flatMap((hour) => [
+      [at(23 + hour), 0],
+      [at(24 + hour), 2],
+    ]),
+    [at(32), 0],
+  ];
+  const bed = sensor("mat", { role: "bed" }, inBed as [number, number][]);
+  const night = derive("nights", source === "watch" ? [watch] : [bed]).find(
+    ({ day }) => day === "2026-11-04",
+  );
+  expect(night?.values).toMatchObject({ source, breaks: expected });
+});

@@ -162,3 +162,9 @@ test("a box with one lid has a dose on every day that the lid moved", () => {
   expect(findings.doors).toBe("one");
   expect(statuses(findings)).toEqual(["taken", "taken", "missed", "taken", "missed", "missed", "missed"]);
 });
+
+test("a box with one lid knows no late dose: what moves after midnight is the next day's", () => {
+  const findings = find([1, 2, 4].flatMap((day) => opening(0, at(`2026-03-0${day}`, 1))));
+  expect(findings.doors).toBe("one");
+  expect(statuses(findings)).toEqual(["taken", "taken", "missed", "taken", "missed", "missed", "missed"]);
+});
