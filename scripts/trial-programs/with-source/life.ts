@@ -141,7 +141,7 @@ async function one(seed: number): Promise<boolean> {
 async function live(worker: LifeWorker, job: Job, onTrace?: (line: string) => void): Promise<Lived> {
   if (!options.postgres || job.consent === undefined) return worker.live(job, onTrace);
   await using database = await (await postgresServer()).database();
-  return worker.live({ ...job, consent: { ...job.consent, database: database.url } }, onTrace);
+  return await worker.live({ ...job, consent: { ...job.consent, database: database.url } }, onTrace);
 }
 
 function jobOf(seed: number): Job {
