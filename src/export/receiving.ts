@@ -34,13 +34,13 @@ export function expectedBytes({ expected, months_expected }: Progress, format: F
   return expected * (reading + bytesHeld.reading) + months_expected * (month + bytesHeld.month);
 }
 
-/** Of a reading, and of the measures of a month of a home like that of the demo. */
+/** Of a reading, and of the measures of a month of a home: half as much in one of three rooms, twice in one of eight. */
 const bytesOf: Readonly<Record<Format, { readonly reading: number; readonly month: number }>> = {
-  csv: { reading: 110, month: 300_000 },
-  ndjson: { reading: 190, month: 600_000 },
-  parquet: { reading: 7, month: 25_000 },
+  csv: { reading: 110, month: 200_000 },
+  ndjson: { reading: 190, month: 420_000 },
+  parquet: { reading: 7, month: 17_000 },
 };
-const bytesHeld = { reading: 60, month: 600_000 };
+const bytesHeld = { reading: 60, month: 400_000 };
 
 interface Receiving {
   readonly answers: InterfaceReader;
