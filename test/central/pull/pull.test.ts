@@ -204,12 +204,12 @@ test("a gateway that uploads while it is read has every reading at central once"
   const pull = await home.pull(programme.store);
   const source = homeReadings(seeded(2), from_ms);
   for (let round = 1; round <= 4; round += 1) {
-    await home.append(next(source, 20_000));
+    await home.append(next(source, 6_000));
     const [pushed] = await Promise.all([push(), drain(pull)]);
-    expect(pushed).toMatchObject({ confirmed_seq: round * 20_000, differing_days: 0 });
+    expect(pushed).toMatchObject({ confirmed_seq: round * 6_000, differing_days: 0 });
   }
   await drain(pull);
-  await expectOnce(home, programme, 80_000);
+  await expectOnce(home, programme, 24_000);
   expect((await programme.store.gateways()).find(({ home: at }) => at === 5)?.rivals).toEqual([]);
   expect(home.lines).toEqual([]);
 });

@@ -127,7 +127,7 @@ test.skipIf(!mountsAllowed)(
     const home = await programme.box(1);
     const { bavail, bsize } = statfsSync(disk.path);
     writeFileSync(join(disk.path, "others"), new Uint8Array(bavail * bsize - 100_000));
-    await home.append(daysOfEvents({ from_ms, days: 10, count: 50_000 }));
+    await home.append(daysOfEvents({ from_ms, days: 10, count: 20_000 }));
     const fault = await home.upload().catch((thrown) => thrown);
     expect(fault).toBeInstanceOf(TryAgainLater);
     expect(fault.message).toContain(
@@ -136,7 +136,7 @@ test.skipIf(!mountsAllowed)(
     expect(programme.lines.filter((line) => line.includes("disk"))).not.toEqual([]);
     const remounted = Bun.spawnSync(["mount", "-o", "remount,size=200m", disk.path]);
     expect(remounted.exitCode).toBe(0);
-    expect(await home.upload()).toMatchObject({ confirmed_seq: 50_000, differing_days: 0, lost: 0 });
+    expect(await home.upload()).toMatchObject({ confirmed_seq: 20_000, differing_days: 0, lost: 0 });
     const { here, there } = await home.bothSides();
     expect(there).toEqual(here);
   },
@@ -146,7 +146,7 @@ test("a line that cuts everything large lets smaller batches through", async () 
   await using programme = new Programme();
   await programme.start();
   const home = await programme.box(1);
-  await home.append(homeReadings(seeded(2), from_ms).take(30_000).toArray());
+  await home.append(homeReadings(seeded(2), from_ms).take(12_000).toArray());
   const proxy = new FaultyProxy({
     port: Number(new URL(programme.url).port),
     random: seeded(1),
@@ -155,7 +155,7 @@ test("a line that cuts everything large lets smaller batches through", async () 
   });
   try {
     const done = await home.upload({ url: `http://127.0.0.1:${proxy.port}` });
-    expect(done).toMatchObject({ confirmed_seq: 30_000, differing_days: 0 });
+    expect(done).toMatchObject({ confirmed_seq: 12_000, differing_days: 0 });
     // The whole is several times larger than any connection carries.
     expect(proxy.faults).toBeGreaterThan(5);
   } finally {
