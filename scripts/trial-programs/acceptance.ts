@@ -8,7 +8,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { chromiumPath, TestBrowser } from "../../testbed/browser.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../testbed/browser.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { endWith, optionsOf } from "../program-options.ts";
 import { type Sensor, Technician } from "./acceptance/technician.ts";
@@ -17,7 +17,7 @@ const { only } = optionsOf("./scripts/trials acceptance [--only WORDS]   the tra
   only: "",
 });
 if (chromiumPath === undefined) {
-  console.error("acceptance: wants a browser: sudo apt-get install chromium");
+  console.error(`acceptance: ${noChromium}`);
   process.exit(2);
 }
 const faults: string[] = [];

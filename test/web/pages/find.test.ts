@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { importDocument } from "../../../src/import/file-import.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
-import { faultsOfLoad } from "../../../testbed/page-load.ts";
 import { sensor } from "../../../testbed/sample.ts";
 import { faultsForAll } from "./accessibility.ts";
 import { type HomesCentral, nameOf, serveHomes } from "./homes-central.ts";
@@ -101,15 +100,5 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () =>
       .getByRole("link", { name: nameOf(4, 0) })
       .first()
       .waitFor();
-  });
-
-  test("its page takes little", async () => {
-    await using visit = await browser.visit({ viewport: { width: 320, height: 640 } });
-    const { page } = visit;
-    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
-    await page.locator(".homes").waitFor();
-    await page.goto(`${served.central.origin}/find?q=o`);
-    expect(await faultsOfLoad(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
   });
 });
