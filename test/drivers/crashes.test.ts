@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { bthomeExamples } from "../../drivers/bthome/examples.ts";
+import { mqttExamples } from "../../drivers/mqtt/examples.ts";
 import { scaleBroadcastExamples, scaleExamples } from "../../drivers/scale/examples.ts";
 import { watchExamples } from "../../drivers/watch/examples.ts";
 import { bytesOf } from "../../drivers/wire/example.ts";
@@ -57,6 +58,31 @@ for (const { driver, moment, examples, feed } of [watchExamples, scaleExamples])
       directory.remove();
     });
   }
+}
+
+// A broker tells again what nobody acknowledged: once more is better than not at all.
+const several = `zigbee2mqtt/0x00158d0001a2b3c4 {"occupancy":true,"temperature":21.5,"humidity":40,"last_seen":1800000000100}`;
+for (const { name, bytes } of [
+  ...mqttExamples.examples,
+  { name: "several readings of one message", bytes: Buffer.from(several).toString("hex") },
+]) {
+  test(`mqtt: ${name}: killed before any record, a gateway that is told again has each reading`, async () => {
+    const { moment, feed } = mqttExamples;
+    const directory = temporaryDirectory();
+    const host = () => new DyingHost({ directory: directory.path, clock: clockAt(moment) });
+    const whole = host();
+    await feed(bytesOf(bytes), whole);
+    for (let commits = 0; commits <= whole.committed.length; commits += 1) {
+      const [first, again] = [host(), host()];
+      first.commits_max = commits;
+      await Promise.race([feed(bytesOf(bytes), first), first.dead.promise]);
+      for (const [cursor, value] of first.cursors) again.cursors.set(cursor, value);
+      await feed(bytesOf(bytes), again);
+      const all = [...first.committed, ...again.committed].map(shape);
+      expect({ commits, all }).toEqual({ commits, all: expect.arrayContaining(whole.committed.map(shape)) });
+    }
+    directory.remove();
+  });
 }
 
 // A box broadcasts each change several times: of what came before a kill, only the newest comes again.

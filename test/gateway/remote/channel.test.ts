@@ -27,12 +27,20 @@ afterEach(async () => {
 });
 
 /** A box of home 12, and a central that hands it whatever the test says; each order is handed on until it is answered. */
-function boxAt(options: { directory?: string; act?: (name: string) => Promise<void> } = {}) {
+function boxAt(
+  options: {
+    directory?: string;
+    act?: (name: string) => Promise<void>;
+    /** Called before pauses are taken. */
+    onPauses?: () => Promise<void>;
+  } = {},
+) {
   const clock = new TravellingClock();
   const done: string[] = [];
   const answers: RemoteAnswerBody[] = [];
   let orders: RemoteOrders = { requests: [] };
   let polls = 0;
+  const tags: (string | null)[] = [];
   const url = answering(async (request) => {
     if (request.method === "POST") {
       const answer = (await request.json()) as RemoteAnswerBody;
@@ -41,6 +49,7 @@ function boxAt(options: { directory?: string; act?: (name: string) => Promise<vo
       return new Response(null, { status: 204 });
     }
     polls += 1;
+    tags.push(new URL(request.url).searchParams.get("pauses_tag"));
     return orders.requests.length + (orders.pauses?.length ?? 0) === 0
       ? new Response(null, { status: 204 })
       : Response.json(orders);
@@ -71,7 +80,10 @@ function boxAt(options: { directory?: string; act?: (name: string) => Promise<vo
       };
       return central;
     },
-    takePauses: async (taken) => pauses.push(...taken),
+    takePauses: async (taken) => {
+      await options.onPauses?.();
+      pauses.push(...taken);
+    },
     random: () => 1,
   });
   channel.start();
@@ -94,6 +106,7 @@ function boxAt(options: { directory?: string; act?: (name: string) => Promise<vo
     directory,
     lines,
     pauses,
+    tags,
     polls: () => polls,
     tell: (told: RemoteOrders) => (orders = told),
   };
@@ -205,4 +218,20 @@ test("pauses that central tells are taken over, and a central that always answer
   for (let passed_ms = 0; passed_ms < day_ms; passed_ms += 1_000) await turn(clock);
   expect(pauses[0]).toEqual({ ...pause, home: 0, own: 0 });
   expect(polls() - before).toBeLessThan(1_300);
+});
+
+test("pauses that could not be kept are asked for again", async () => {
+  let failures = 0;
+  const onPauses = async () => {
+    failures += 1;
+    if (failures === 1) throw new Error("the disk is full");
+  };
+  const { clock, tell, tags, pauses } = boxAt({ onPauses });
+  const pause = { id: "a".repeat(32), at_ms: 1, from_ms: 1, before_ms: Number.MAX_SAFE_INTEGER };
+  tell({ requests: [], pauses: [pause], pauses_tag: "one" });
+  while (pauses.length === 0) await turn(clock);
+  const asked = tags.length;
+  expect(tags).toEqual(Array(asked).fill(null));
+  while (tags.length === asked) await turn(clock);
+  expect(tags.at(-1)).toBe("one");
 });
