@@ -198,7 +198,7 @@ class ConsentLife {
       for (const by_ms of around_ms)
         if (moment_ms + by_ms > now_ms)
           this.#world.after(moment_ms + by_ms - now_ms, () => this.#live(place));
-    const shows = random() < shown_share;
+    const shows = what === "restrict" || random() < shown_share;
     for (const after_ms of [65 * 60_000, 130 * 60_000])
       this.#world.after(after_ms, () => void this.#looks.look(place, shows));
     if (place.polls) this.#world.after(20_000, () => void this.#hear(place));
@@ -311,6 +311,8 @@ class ConsentLife {
   #loseCard(place: Place): void {
     const { home } = place;
     if (!home.running || !home.network || place.uploading || this.#central.store === undefined) return;
+    // Central hands nothing of a restricted home to a spare box: nobody makes one before that is lifted.
+    if (this.#model.open(home.home, "central", "restricted", this.#world.now_ms).length > 0) return;
     this.#diary.count("cards lost");
     const there = async () => {
       this.#model.boxWentBack(home.home, 0, true, this.#world.now_ms);
