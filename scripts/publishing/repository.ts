@@ -175,12 +175,13 @@ export function ringsOf(roles: Readonly<Record<string, unknown>>): number[] {
 export const newestFirst = (one: Release, other: Release) =>
   compareVersions(other.version, one.version) || one.architecture.localeCompare(other.architecture, "en");
 
-function targetOf({ ring, file, bytes, sha256, ...custom }: Release): TargetFile {
+/** Updaters of before refuse a list that has more in `custom` than they know. */
+function targetOf({ ring, file, bytes, sha256, without_bun, ...custom }: Release): TargetFile {
   return new TargetFile({
     path: `ring-${ring}/${file}`,
     length: bytes,
     hashes: { sha256 },
-    unrecognizedFields: { custom },
+    unrecognizedFields: { custom, ...(without_bun && { without_bun }) },
   });
 }
 

@@ -21,6 +21,7 @@ import {
   type ReleasePackage,
   repositoryAddress,
   targetPathOf,
+  WithoutBun,
 } from "./releases.ts";
 
 /**
@@ -98,18 +99,24 @@ function ringsIn(working: string): number[] {
     .map(Number);
 }
 
-/** The releases that the verified role of a ring lists. @throws Refused where an entry is not one of a release */
+/**
+ * The releases that the verified role of a ring lists. Whatever else a list says is left: had an updater to know all of it, a later release could not tell
+ * anything new, and boxes with this one could never take it.
+ *
+ * @throws Refused where an entry is not one of a release
+ */
 function releasesIn(working: string, ring: number): Release[] {
   const { signed } = JSON.parse(readFileSync(join(working, `ring-${ring}.json`), "utf8")) as {
-    signed: { targets: Record<string, { length: number; hashes: Record<string, string>; custom?: object }> };
+    signed: { targets: Record<string, ListedPackage> };
   };
-  return Object.entries(signed.targets).map(([path, { length, hashes, custom }]) => {
+  return Object.entries(signed.targets).map(([path, { length, hashes, custom, without_bun }]) => {
+    const { version, commit, architecture } = custom ?? {};
     const release = {
-      ...custom,
-      ring,
+      ...{ version, commit, architecture, ring },
       file: path.replace(/^ring-\d+\//, ""),
       bytes: length,
       sha256: hashes["sha256"],
+      ...(Value.Check(WithoutBun, without_bun) && { without_bun }),
     };
     if (Value.Check(Release, release)) return release;
     const fault = Value.Errors(Release, release).First();
@@ -118,6 +125,14 @@ function releasesIn(working: string, ring: number): Release[] {
       `ring-${ring} is signed, and ${path} is no release (${fault?.path} ${fault?.message})`,
     );
   });
+}
+
+/** A package in a list: `custom` is as updaters since the first one know it, and refuse more in it. */
+interface ListedPackage {
+  readonly length: number;
+  readonly hashes: Readonly<Record<string, string>>;
+  readonly custom?: Readonly<Record<"version" | "commit" | "architecture", unknown>>;
+  readonly without_bun?: unknown;
 }
 
 /** Fetches signed metadata within the given bounds, and remembers files that it could not fetch. */

@@ -23,6 +23,9 @@ const closed = { additionalProperties: false } as const;
 const sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const whole = { bytes: Type.Integer({ minimum: 1, maximum: 500_000_000 }), sha256 };
 
+/** The same package without Bun, for a box that has this Bun already, by its digest. */
+export const WithoutBun = Type.Object({ ...whole, bun: sha256 }, closed);
+
 /** A release as the repository of a programme lists it. */
 export const Release = Type.Object(
   {
@@ -35,8 +38,7 @@ export const Release = Type.Object(
     /** The name of the package. */
     file: Type.String({ pattern: "^[\\w.+~-]{1,150}\\.deb$" }),
     ...whole,
-    /** The same package without Bun, for a box that has this Bun already, by its digest; absent: there is none. */
-    without_bun: Type.Optional(Type.Object({ ...whole, bun: sha256 }, closed)),
+    without_bun: Type.Optional(WithoutBun),
   },
   closed,
 );

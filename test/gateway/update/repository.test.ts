@@ -228,6 +228,31 @@ describe("a box reads", () => {
     old.restore("targets");
   });
 
+  test("a list that says more of a release than it knows, and no list of today has what the first updaters refuse", async () => {
+    publish("add", "--ring", "500", makePackage(place, { version: "0.2.0", root, short: true, bun: "one" }));
+    const nameOf = (of: string) =>
+      readdirSync(join(folder, "metadata")).find((name) => name.endsWith(`.${of}.json`)) ?? "";
+    const keys = (role: string) => readdirSync(join(ledger, "keys")).filter((name) => name.startsWith(role));
+    const held = (role: string) => keys(role).map((name) => join(ledger, "keys", name));
+    const meta = (bytes: Buffer) => ({ version: 9, length: bytes.length, hashes: { sha256: digest(bytes) } });
+    const ring = resign(nameOf("ring-500"), held("ring-500"), (signed) => {
+      for (const target of Object.values<Record<string, object>>(signed.targets)) {
+        expect(Object.keys(target["custom"] ?? {}).toSorted()).toEqual(["architecture", "commit", "version"]);
+        expect(Object.keys(target["without_bun"] ?? {}).toSorted()).toEqual(["bun", "bytes", "sha256"]);
+        target["custom"] = { ...target["custom"], notes: "new" };
+        target["without_bun"] = { parts: [] };
+        target["later"] = { sha256: "" };
+      }
+    });
+    const snapshot = resign(nameOf("snapshot"), held("snapshot"), (signed) => {
+      signed.meta["ring-500.json"] = meta(ring);
+    });
+    resign("timestamp.json", held("timestamp"), (signed) => {
+      signed.meta["snapshot.json"] = meta(snapshot);
+    });
+    expect(await read("box")).toEqual(["0.2.0 for 500"]);
+  });
+
   test("nothing that another hand has written", async () => {
     publish("add", "--ring", "5", packageOf("0.2.0"));
     const [ring = ""] = readdirSync(join(folder, "metadata")).filter((name) => name.endsWith(".ring-5.json"));
