@@ -266,6 +266,7 @@ function releaseOf(path: string, { ring, ledger }: { ring: number; ledger: Ledge
   if (exitCode !== 0) throw new Error(`${path} is no package of Lintel (${stderr.toString().trim()})`);
   const { version, commit, architecture } = JSON.parse(stdout.toString()) as Release;
   const file = basename(path);
+  console.error(`making the package without Bun of ${file}`);
   const without_bun = makeWithoutBun(path, ledger);
   const release = {
     ...{ version, commit, ring, architecture, file },
