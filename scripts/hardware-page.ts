@@ -81,7 +81,7 @@ export function hardwareText(): string {
       what: "mobile line (LTE)",
       real: never,
       tried: "`./scripts/trials uploads month` and `sudo ./scripts/trials remote` count bytes",
-      know: `uploads take ${month} MB a month; with \`[remote]\` [25 MB more](remote.md#what-it-costs); an update is a whole package`,
+      know: `uploads take ${month} MB a month; with \`[remote]\` [25 MB more](remote.md#what-it-costs); an update takes [3 MB](performance.md#a-month-on-a-mobile-line) if the box has its Bun, else the whole package`,
     },
   ];
   const table = rows.map(({ what, real, tried, know }) => `| ${what} | ${real} | ${tried} | ${know} |`);

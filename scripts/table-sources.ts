@@ -44,6 +44,5 @@ export const sourcesOf: Readonly<Record<string, readonly string[]>> = {
   "trials update": ["src/gateway/update", "src/cli/update.ts"],
   "trials uploads line": [...upload, "src/gateway/uploader", "src/web/client"],
   "trials uploads month": [...upload, "src/gateway/uploader", "src/web/client"],
-  "trials uploads updates": ["src/gateway/update", "src/cli/update.ts", "scripts/publishing"],
   "trials year": ["src/gateway", "src/base/clock.ts", ...store],
 };
