@@ -17,6 +17,7 @@ import { runApart } from "./boot/apart.ts";
 import { Box } from "./boot/box.ts";
 import { installCentral, tryByHand, tryCentral } from "./boot/central.ts";
 import { tryFaults } from "./boot/faults.ts";
+import { tryFound } from "./boot/found.ts";
 import { installGateway } from "./boot/gateway.ts";
 import { buildPackages, packagesPath, tryRepository } from "./boot/packages.ts";
 import { untried } from "./boot/readme.ts";
@@ -75,6 +76,7 @@ async function runWithin(directory: string): Promise<number> {
     await tryUpgrade(trial);
     await tryRemoval(trial);
     await tryRepository(trial);
+    await tryFound(trial);
     const rest = untried();
     if (rest.length > 0) throw new Error(`no step runs the printed commands ${rest.join(", ")}`);
     console.log(figuresText({ "steps, each of which held": stepsHeld() }));

@@ -91,8 +91,8 @@ async function ask(...words: string[]) {
 }
 
 /** A line as `lintel remote sign` prints it, also of what that refuses to sign. */
-function signed(request: string, key: KeyObject, { of = 12 } = {}): string {
-  const fields = { home: of, number: Date.now(), expires_ms: Date.now() + 60_000, request };
+function signed(request: string, key: KeyObject, { valid_ms = 60_000 } = {}): string {
+  const fields = { home: 12, number: Date.now(), expires_ms: Date.now() + valid_ms, request };
   const text = JSON.stringify([
     "lintel remote 1",
     fields.home,
@@ -151,6 +151,9 @@ try {
   expectThat("an unlisted request is refused", unlisted.outcome === "refused", unlisted);
   const barred = await ask("blink");
   expectThat("one that the box does not allow is refused", barred.outcome === "refused", barred);
+  // test/gateway/remote tries a central that hands it on all the same.
+  const expired = await send(signed("status", study, { valid_ms: -1_000 }));
+  expectThat("one that has expired is not handed on", expired.outcome === "unanswered", expired);
   const line = signed("status", study);
   await send(line);
   const again = await send(line);

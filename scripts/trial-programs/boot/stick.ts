@@ -1,7 +1,6 @@
 import { type Box, until } from "./box.ts";
 
 const answer_ms_max = 20_000;
-const state = "/root/stick.json";
 export const stickPath = "/dev/ttyUSB0";
 /** Where the box sees this checkout and the Bun that runs this: the simulator is no part of the package. */
 export const checkoutPath = "/mnt/checkout";
@@ -14,24 +13,30 @@ const ieee = "00:0d:6f:00:0a:0b:0c:0d";
  */
 export class SimulatedStick {
   readonly #box: Box;
+  readonly #path: string;
+  readonly #adapter: string;
+  readonly #state: string;
   #process: Bun.Subprocess<"pipe", "pipe", "pipe"> | undefined;
   #lines: AsyncIterator<string> | undefined;
 
-  constructor(box: Box) {
+  constructor(box: Box, { path = stickPath, adapter = "zstack" } = {}) {
     this.#box = box;
+    this.#path = path;
+    this.#adapter = adapter;
+    this.#state = `/root/stick-${adapter}.json`;
   }
 
   async plugIn(): Promise<void> {
-    const saved = `$(test -f ${state} && echo --state ${state})`;
+    const saved = `$(test -f ${this.#state} && echo --state ${this.#state})`;
     const simulator = `${checkoutPath}/drivers/zigbee/simulator/main.ts --transport pty`;
-    const line = `exec ${bunPath} ${simulator} --link ${stickPath} ${saved}`;
+    await this.#box.must(`mkdir -p $(dirname ${this.#path})`, { as: "root" });
+    const line = `exec ${bunPath} ${simulator} --adapter ${this.#adapter} --link ${this.#path} ${saved}`;
     this.#process = this.#box.start(line, { as: "root" });
     this.#lines = linesOf(this.#process.stdout);
     await this.#answer();
     // As udev gives a serial port to its group.
-    await this.#box.must(`chgrp dialout $(readlink ${stickPath}) && chmod 660 $(readlink ${stickPath})`, {
-      as: "root",
-    });
+    const port = `$(readlink ${this.#path})`;
+    await this.#box.must(`chgrp dialout ${port} && chmod 660 ${port}`, { as: "root" });
   }
 
   /** Before the box goes off. */
@@ -44,7 +49,7 @@ export class SimulatedStick {
   /** Keeps its network, and what has joined it, for the next time. */
   async keep(): Promise<void> {
     const { state: kept } = await this.tell({ do: "export" });
-    await this.#box.write(state, JSON.stringify(kept));
+    await this.#box.write(this.#state, JSON.stringify(kept));
   }
 
   /** Somebody puts a sensor into its pairing mode, until it is let in. */
