@@ -87,7 +87,7 @@ const marksEndpoint = endpoint({
         readings: Type.Optional(
           Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
             description:
-              "how many records each series of an item has, by the rest of its path: what a download of it will be",
+              "how many records each series of an item has at most, by the rest of its path: what a download of it will be",
           }),
         ),
       },
