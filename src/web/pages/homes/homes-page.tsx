@@ -171,7 +171,7 @@ function Choose({ address, all, facets: offered, locale }: HomesData & FrameData
     <form class="choose" method="get" action={`/#${shown_id}`}>
       <label>
         Find a home
-        <input name="find" type="search" defaultValue={find} placeholder="number, version, need" />
+        <input name="find" type="search" defaultValue={find} placeholder="number, words" />
       </label>
       {offered
         .filter(({ name, values }) => values.length > 1 || chosen[name] !== undefined)
