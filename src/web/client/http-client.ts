@@ -273,6 +273,12 @@ export class HttpClient {
     const { status, headers } = answer;
     const { wording } = this.#options;
     const { message, remedy } = toldIn(answer);
+    // A server that gives a reason of its own knows the token.
+    if (status === 403 && message !== "")
+      return new OperatorError(
+        `${this.title} refuses this${message}`,
+        remedy ?? `ask whoever keeps ${wording.name}`,
+      );
     if (status === 401 || status === 403)
       return new OperatorError(`${this.title} refuses the token${message}`, wording.token_remedy);
     if (status >= 300 && status < 400)

@@ -66,6 +66,11 @@ test("what asking again cannot mend is said in one line with what to do", async 
       "refuses the token: The access token is invalid (code 40103): make one at central with lintel token create NAME --scope sync --home ID",
     ],
     [
+      Response.json({ code: 40304, message: "Home 12 is restricted" }, { status: 403 }),
+      "refuses this: Home 12 is restricted (code 40304): ask whoever keeps central",
+    ],
+    [new Response("<html>", { status: 403 }), "refuses the token: make one at central"],
+    [
       new Response("<html>", { status: 404 }),
       "is not a Lintel central server (it answers 404): check [upload] url",
     ],
