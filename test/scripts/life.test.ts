@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { ConsentModel } from "../../scripts/trial-programs/with-source/life/consent/model.ts";
 import { plant, plantedNames } from "../../scripts/trial-programs/with-source/life/planted.ts";
 import { Ground, LifeWorker } from "../../scripts/trial-programs/with-source/life/workers.ts";
 import { nightly } from "../../testbed/nightly.ts";
@@ -67,6 +68,25 @@ test.skipIf(compiler === null)(
     await worker.end();
   },
 );
+
+test("the model of consent knows an end once a side has surely ended what it may have heard of", () => {
+  const model = new ConsentModel();
+  model.ask({ home: 1, why: "pause", side: "box", now_ms: 10 });
+  model.maySynchronise(1);
+  model.end(1, "central", ["pause"], 20);
+  model.synchronised(1, 30, 40);
+  model.end(1, "central", ["pause"], 50);
+  expect(model.isOpen(1, 60)).toBe(false);
+});
+
+test("the model of consent leaves a pause ended where central has ended it before the box does", () => {
+  const model = new ConsentModel();
+  model.ask({ home: 1, why: "pause", side: "box", now_ms: 10 });
+  model.synchronised(1, 20, 30);
+  model.end(1, "central", ["pause"], 40);
+  model.end(1, "box", ["pause"], 50);
+  expect(model.isOpen(1, 60)).toBe(false);
+});
 
 test("each planted fault of ./scripts/trials life still fits the source", () => {
   const names = plantedNames();

@@ -98,8 +98,11 @@ export class ConsentModel {
         ask.late_ms = Math.max(ask.late_ms, before_ms);
         continue;
       }
-      ask.endKnown = { [side]: now_ms };
-      ask.late_ms = Math.max(ask.late_ms, at_ms);
+      // Who knew of an end that is no later goes on to know it.
+      const knew = ask.until_ms < before_ms ? {} : ask.endKnown;
+      ask.endKnown = { ...knew, [side]: now_ms };
+      // An end that was never sure is now.
+      ask.late_ms = Math.max(Number.isFinite(ask.late_ms) ? ask.late_ms : 0, at_ms);
     }
   }
 
