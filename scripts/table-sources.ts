@@ -9,6 +9,7 @@ const pages = ["src/web/api", "src/web/server", ...store];
 
 export const sourcesOf: Readonly<Record<string, readonly string[]>> = {
   "bench api": pages,
+  "bench blocks": [...store, "src/store/postgres", "src/store/central"],
   "bench central": [...upload, "src/store/postgres", "src/central", "src/web/api"],
   "bench fetch": ["src/export", "src/web/api", "src/store/inventory", "src/web/client"],
   "bench ingest": gateway,
