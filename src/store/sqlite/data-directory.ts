@@ -68,56 +68,43 @@ export interface WriterLock extends Disposable {
 interface Post {
   /** Of the files that the lock consists of. */
   readonly name: string;
-  held(directory: string, process: string): OperatorError;
+  /** The fault of a second process; `process` is the first one in words, or empty. */
+  held(directory: string, process: string): string;
+  readonly remedy: string;
 }
 
 const gatewayPost: Post = {
   name: "lintel",
-  held: (directory, process) =>
-    new OperatorError(
-      `another Lintel${process} is already running on ${directory}`,
-      "stop that one, or give this one a `data` directory of its own",
-    ),
+  held: (directory, process) => `another Lintel${process} is already running on ${directory}`,
+  remedy: "stop that one, or give this one a `data` directory of its own",
 };
 
 /** The one upload at a time, beside the gateway. */
 export const uploadPost: Post = {
   name: "upload",
-  held: (directory, process) =>
-    new OperatorError(
-      `another upload${process} of ${directory} is under way`,
-      "wait until it has ended: it sends the same; journalctl -u lintel-upload shows how far it is",
-    ),
+  held: (directory, process) => `another upload${process} of ${directory} is under way`,
+  remedy: "wait until it has ended: it sends the same; journalctl -u lintel-upload shows how far it is",
 };
 
 /** The one burn-in at a time, beside the gateway. */
 export const burnInPost: Post = {
   name: "burnin",
-  held: (directory, process) =>
-    new OperatorError(
-      `another burn-in${process} of ${directory} is under way`,
-      "go on with that one, or end it with Ctrl-C",
-    ),
+  held: (directory, process) => `another burn-in${process} of ${directory} is under way`,
+  remedy: "go on with that one, or end it with Ctrl-C",
 };
 
 /** The one change at a time of the records of an installation: a page, a command and the first night make them. */
 export const acceptancePost: Post = {
   name: "acceptance",
-  held: (directory, process) =>
-    new OperatorError(
-      `another record${process} in ${directory} is being signed`,
-      "wait until it has ended, and finish again",
-    ),
+  held: (directory, process) => `another record${process} in ${directory} is being signed`,
+  remedy: "wait until it has ended, and finish again",
 };
 
 /** The one update at a time, on a directory of releases. */
 export const updatePost: Post = {
   name: "update",
-  held: (directory, process) =>
-    new OperatorError(
-      `another update${process} in ${directory} is under way`,
-      "wait until it has ended: lintel update --status shows how far it is",
-    ),
+  held: (directory, process) => `another update${process} in ${directory} is under way`,
+  remedy: "wait until it has ended: lintel update --status shows how far it is",
 };
 
 /** Takes the lock, waiting a moment for a command that holds it briefly. Throws an OperatorError that names the holder. */
@@ -136,7 +123,8 @@ export function takeLock(directory: string, post: Post = gatewayPost): WriterLoc
   } catch (thrown) {
     database?.close();
     if (thrown instanceof OperatorError) throw thrown;
-    throw isBusy(thrown) ? post.held(directory, pidText(holder)) : storeFault(thrown, directory);
+    if (!isBusy(thrown)) throw storeFault(thrown, directory);
+    throw new OperatorError(post.held(directory, pidText(holder)), post.remedy);
   }
   const held = database;
   const release = () => {
