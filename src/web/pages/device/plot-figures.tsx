@@ -2,6 +2,7 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { day_ms, hour_ms, type TimeSpan } from "../../../base/time.ts";
 import { deviceHref } from "../parts/page-frame.tsx";
 import { type Drawing, type DrawnDay, type PlotForm, PlotsContext } from "../parts/plots-and-tones.ts";
+import { Swatch } from "../parts/swatch.tsx";
 import { NumberCells, Table } from "../parts/table.tsx";
 import type { FrameData } from "../site.ts";
 import { dateText, durationText, numberText } from "../time-text.ts";
@@ -76,9 +77,9 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
         <ul class="legend" aria-label="Meaning of the shades">
           {measure.levels.map((level, at) => (
             <li key={level}>
-              <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
+              <Swatch>
                 <rect width="100%" height="100%" class="level" opacity={(at + 1) / measure.levels.length} />
-              </svg>{" "}
+              </Swatch>{" "}
               {level}
             </li>
           ))}

@@ -38,17 +38,27 @@ export const facets = { need: "Need", region: "Region", study: "Study", version:
 export type FacetName = keyof typeof facets;
 export const facetNames = Object.keys(facets) as FacetName[];
 
+/** The page as an address shows it that says nothing. */
+export const firstAddress: HomesAddress = {
+  show: "homes",
+  find: "",
+  chosen: {},
+  sort: "home",
+  down: false,
+  page: 1,
+};
+
 /** Whatever an address says that is not known here is as if it were not said. */
 export function addressIn(query: URLSearchParams): HomesAddress {
   const [show, sort] = [query.get("show") ?? "", query.get("sort") ?? ""];
   const page = Number(query.get("page"));
   return {
-    show: Object.hasOwn(views, show) ? (show as HomesViewName) : "homes",
+    show: Object.hasOwn(views, show) ? (show as HomesViewName) : firstAddress.show,
     find: textOf(query, "find"),
     chosen: Object.fromEntries(
       facetNames.map((name) => [name, textOf(query, name)]).filter(([, value]) => value !== ""),
     ),
-    sort: Object.hasOwn(sorts, sort) ? (sort as Sort) : "home",
+    sort: Object.hasOwn(sorts, sort) ? (sort as Sort) : firstAddress.sort,
     down: query.has("down"),
     page: Number.isInteger(page) && page > 1 ? Math.min(page, pages_max) : 1,
   };
@@ -71,10 +81,10 @@ export function hrefTo(address: HomesAddress): string {
 /** A link to another state of the page, from its top. */
 export function pathTo(address: HomesAddress): string {
   const query = new URLSearchParams();
-  if (address.show !== "homes") query.set("show", address.show);
+  if (address.show !== firstAddress.show) query.set("show", address.show);
   if (address.find !== "") query.set("find", address.find);
   for (const [name, value] of Object.entries(address.chosen)) query.set(name, value);
-  if (address.sort !== "home") query.set("sort", address.sort);
+  if (address.sort !== firstAddress.sort) query.set("sort", address.sort);
   if (address.down) query.set("down", "");
   if (address.page > 1) query.set("page", String(address.page));
   const text = query.toString();

@@ -1,11 +1,21 @@
 import { claimText, openText } from "../alerts/alerts-page.tsx";
 import type { Why } from "../home/home-needs.ts";
 import { Frame } from "../parts/page-frame.tsx";
+import { Swatch } from "../parts/swatch.tsx";
 import { fillOf, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { listText, momentText, numberText, type Times } from "../time-text.ts";
 import { activity_days, activity_size, activityLevels } from "./activity-look.ts";
-import { facets, type HomesViewName, hrefTo, isOfAll, pathTo, shown_id, views } from "./homes-address.ts";
+import {
+  facets,
+  firstAddress,
+  type HomesViewName,
+  hrefTo,
+  isOfAll,
+  pathTo,
+  shown_id,
+  views,
+} from "./homes-address.ts";
 import type { HomesData, HomesView, LosingHome } from "./homes-data.ts";
 import {
   BatteryTable,
@@ -145,14 +155,7 @@ function Views({ data: { address, silent, batteries, locale } }: { data: HomesDa
       {Object.entries(views).map(([show, name]) => {
         const count = counts[show as HomesViewName];
         const { find, chosen } = address;
-        const href = pathTo({
-          show: show as HomesViewName,
-          find,
-          chosen,
-          sort: "home",
-          down: false,
-          page: 1,
-        });
+        const href = pathTo({ ...firstAddress, show: show as HomesViewName, find, chosen });
         return (
           <a key={show} href={href} aria-current={address.show === show ? "page" : undefined}>
             {name}
@@ -251,21 +254,21 @@ function ActivityPictures({ homeids }: { homeids: readonly number[] }) {
       <ul class="legend" aria-label="How activity is drawn">
         {activityLevels.map(({ words }, place) => (
           <li key={words}>
-            <svg class="swatch" width="14" height="14" aria-hidden="true" focusable="false">
+            <Swatch width={14}>
               <rect
                 fill="var(--accent)"
                 opacity={(place + 1) / activityLevels.length}
                 width="14"
                 height="14"
               />
-            </svg>
+            </Swatch>
             {words}
           </li>
         ))}
         <li>
-          <svg class="swatch" width="14" height="14" aria-hidden="true" focusable="false">
+          <Swatch width={14}>
             <rect fill={fillOf("not_listening")} width="14" height="14" />
-          </svg>
+          </Swatch>
           not known: not all rooms were observed
         </li>
       </ul>

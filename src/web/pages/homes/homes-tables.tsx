@@ -3,7 +3,7 @@ import { DeviceLink } from "../parts/page-frame.tsx";
 import { Table } from "../parts/table.tsx";
 import { agoText, calendarText, exactText, momentText, numberText } from "../time-text.ts";
 import type { ArrivalState } from "./daily-arrivals.ts";
-import { type HomesAddress, hrefTo, pathTo, type Sort, sorts } from "./homes-address.ts";
+import { firstAddress, type HomesAddress, hrefTo, pathTo, type Sort, sorts } from "./homes-address.ts";
 import type { BatteryRow, FirmwareRow, HomeRow, ReplacedRow, SilentRow, VersionRow } from "./homes-data.ts";
 
 interface TableOfRows<Row> {
@@ -233,14 +233,7 @@ export function VersionTable({ rows, locale }: TableOfRows<VersionRow>) {
               <>
                 {" "}
                 <a
-                  href={pathTo({
-                    show: "homes",
-                    find: "",
-                    chosen: { version },
-                    sort: "home",
-                    down: false,
-                    page: 1,
-                  })}
+                  href={pathTo({ ...firstAddress, chosen: { version } })}
                   aria-label={`All homes with ${version}`}
                 >
                   all

@@ -1,3 +1,4 @@
+import { Swatch } from "../parts/swatch.tsx";
 import { HeadCell, Table } from "../parts/table.tsx";
 import { nothingWords } from "../parts/uncovered-look.ts";
 import { fillOf, Patterns } from "../parts/uncovered-shapes.tsx";
@@ -15,7 +16,7 @@ export function MissingMap(of: { map: readonly MissingRow[]; days: readonly stri
       <ul class="legend" aria-label="How missing data is drawn">
         {legend.map(([height, words, fill]) => (
           <li key={words}>
-            <Swatch height={height} fill={fill} /> {words}
+            <PartSwatch height={height} fill={fill} /> {words}
           </li>
         ))}
       </ul>
@@ -149,11 +150,11 @@ function dayWords(not_listening: number, silent: number, lost: number): string {
   ].join(", ");
 }
 
-function Swatch({ height, fill }: { height: number; fill?: string | undefined }) {
+function PartSwatch({ height, fill }: { height: number; fill?: string | undefined }) {
   return (
-    <svg class="swatch" width="14" height="14" aria-hidden="true" focusable="false">
+    <Swatch width={14}>
       <rect class={fill === undefined ? "lost" : "some"} fill={fill} x="2" y="2" width="10" height={height} />
-    </svg>
+    </Swatch>
   );
 }
 

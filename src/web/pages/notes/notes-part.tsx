@@ -1,6 +1,7 @@
 import type { TimeSpan } from "../../../base/time.ts";
 import { note_words_max, noteKinds } from "../../../domain/note-kinds.ts";
 import { isMoment, kindWords, partOf, type ShownNote } from "../parts/note-words.ts";
+import { Swatch } from "../parts/swatch.tsx";
 import { momentText, type Times } from "../time-text.ts";
 import type { Noting } from "./notes-data.ts";
 
@@ -26,9 +27,9 @@ export function Notes({ notes, form, times, path, chosen, isChosen = false, item
         <ul>
           {notes.map((note) => (
             <li key={note.noteid}>
-              <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
+              <Swatch>
                 <rect class="note" width="100%" height="4" />
-              </svg>{" "}
+              </Swatch>{" "}
               <span>
                 {kindWords[note.kind]}, {spanText(note, times)}
                 {note.device === null ? null : (

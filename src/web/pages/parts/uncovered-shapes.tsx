@@ -1,4 +1,5 @@
 import type { Uncovered, UncoveredWhy } from "../uncovered.ts";
+import { Swatch } from "./swatch.tsx";
 import { night_h, nothingLook, nothingWords } from "./uncovered-look.ts";
 
 /**
@@ -104,37 +105,33 @@ export function Legend({ spans, night = false }: { spans: readonly Uncovered[]; 
   return (
     <ul class="legend" aria-label="How nothing is drawn">
       <li>
-        <Swatch /> nothing happened
+        <WhySwatch /> nothing happened
       </li>
       {night ? (
         <li>
-          <Swatch why="night" /> night, {night_h.from}:00 to {night_h.to}:00
+          <WhySwatch why="night" /> night, {night_h.from}:00 to {night_h.to}:00
         </li>
       ) : null}
       {whys.map((why) => (
         <li key={why}>
-          <Swatch why={why} /> {nothingWords[why]}
+          <WhySwatch why={why} /> {nothingWords[why]}
         </li>
       ))}
     </ul>
   );
 }
 
-function Swatch({ why }: { why?: UncoveredWhy | "night" }) {
-  if (why === "absent")
-    return (
-      <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
-        <Absent x="0" width="50%" edges={["50%"]} />
-      </svg>
-    );
+function WhySwatch({ why }: { why?: UncoveredWhy | "night" }) {
   return (
-    <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
-      {why === undefined ? null : why === "night" ? (
+    <Swatch>
+      {why === undefined ? null : why === "absent" ? (
+        <Absent x="0" width="50%" edges={["50%"]} />
+      ) : why === "night" ? (
         <rect class="bedtime" width="100%" height="100%" />
       ) : (
         <rect width="100%" height="100%" fill={fillOf(why)} />
       )}
-    </svg>
+    </Swatch>
   );
 }
 

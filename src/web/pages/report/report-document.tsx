@@ -7,6 +7,7 @@ import colours from "../../server/colours.css" with { type: "text" };
 import { weeksOf } from "../device/box-doses.ts";
 import device from "../device/device.css" with { type: "text" };
 import { DoseGrid } from "../device/dose-grid.tsx";
+import { Swatch } from "../parts/swatch.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import general from "../style.css" with { type: "text" };
 import { exactText, listText, numberText, type Times, yearDateText } from "../time-text.ts";
@@ -171,9 +172,9 @@ function Sleep({ report: { sleep }, times, nothing }: ReportParts) {
       <ul class="legend" aria-label="How sleep is drawn">
         {stages.map(({ name, title, shade }) => (
           <li key={name}>
-            <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
+            <Swatch>
               <rect width="100%" height="100%" class={`stage ${shade}`} />
-            </svg>
+            </Swatch>
             {title}
           </li>
         ))}
