@@ -63,7 +63,7 @@ interface Receiving {
  * @returns the last progress
  */
 export async function receive(of: Receiving): Promise<Progress> {
-  const { answers, held, known, zones, failed } = of;
+  const { answers, held, known, failed } = of;
   const runs = newSeries(of);
   const measures = newMeasures(of);
   const progress = {
@@ -76,10 +76,9 @@ export async function receive(of: Receiving): Promise<Progress> {
   tell("beginning");
   const waiting = runs.due.values();
   const readings = async () => {
-    for (const { series, item, path } of waiting) {
+    for (const { series, item, path, span } of waiting) {
       const now = `${item.itemname} ${series}`;
       tell(now);
-      const span = spanIn(of.form.span, zones.zoneOf(item));
       await bringUpToDate({
         ...{ answers, held, of: { series, item: item.itemid }, itemname: item.itemname, span },
         onPage: (count) => {
@@ -109,17 +108,18 @@ export async function receive(of: Receiving): Promise<Progress> {
 
 /** The series that may have something that is not held, and how many readings that is; and how many have not. */
 function newSeries({ held, known, items, zones, form }: Receiving) {
-  const due: { series: SeriesName; item: Item; path: string; readings: number }[] = [];
+  const due: { series: SeriesName; item: Item; path: string; span: SecondsSpan; readings: number }[] = [];
   let all = 0;
   for (const item of items) {
-    const first = beginning(spanIn(form.span, zones.zoneOf(item)));
+    const span = spanIn(form.span, zones.zoneOf(item));
+    const first = beginning(span);
     for (const series of form.series ?? seriesNames) {
       if (seriesOf(series).kind !== item.typename) continue;
       all += 1;
       const path = pathOf(series, item.itemname);
       if (!known.hasNew(itemPath(series, item.itemname), path, first)) continue;
       const here = held.told({ series, item: item.itemid }).reduce((sum, { readings }) => sum + readings, 0);
-      due.push({ series, item, path, readings: Math.max(0, known.readingsOf(path) - here) });
+      due.push({ series, item, path, span, readings: Math.max(0, known.readingsOf(path) - here) });
     }
   }
   return { due, known: all - due.length };

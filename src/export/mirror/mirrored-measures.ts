@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { derivedPath } from "../../domain/derived/derived-record.ts";
-import { recordPaths } from "../../domain/records/record-table.ts";
 import type { InterfaceReader } from "../answers.ts";
 import type { FileColumn, FileRow } from "../columns.ts";
 import { measureRows, measuresColumns, measuresList, recordsOf } from "../derived-tables.ts";
@@ -46,17 +45,15 @@ export async function mirrorMeasures(options: {
 }
 
 async function marksOfParts(answers: InterfaceReader, home: number): Promise<MeasureMarks> {
-  const all = derivedPath("all", "").split("//")[1] ?? "";
-  for await (const owners of marksOf(answers, "homes"))
-    for (const { path, marks } of owners)
-      if (path === recordPaths.homes + home)
-        return Object.fromEntries(
-          Object.entries(marks).flatMap(([name, mark]) => {
-            const [of, query = ""] = name.split("?");
-            return of === all ? [[query, mark] as const] : [];
-          }),
-        );
-  return {};
+  const all = derivedPath("all", home);
+  const found: Record<string, string> = {};
+  for await (const homes of marksOf(answers, "homes"))
+    for (const { path, marks } of homes)
+      for (const [name, mark] of Object.entries(marks)) {
+        const [answer, query = ""] = `${path}/${name}`.split("?");
+        if (answer === all) found[query] = mark;
+      }
+  return found;
 }
 
 async function* rowsOf(part: InterfaceReader, home: number): AsyncGenerator<readonly FileRow[]> {
