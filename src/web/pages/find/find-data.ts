@@ -122,7 +122,7 @@ function pagesOf({ site, token }: Asked): Found[] {
   ];
 }
 
-/** The things that have all words, those first of which a word begins with the first one. */
+/** The things that have all words of a text, those first that have the last of them as a word, then those with a word that begins with it. */
 function best<Thing extends { readonly text: string; readonly more?: string }>(
   things: readonly Thing[],
   text: string,
