@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../src/base/clock.ts";
 import { day_ms, hour_ms } from "../../src/base/time.ts";
-import { LampKeeper } from "../../src/gateway/attached-drivers.ts";
 import { HouseholdPause } from "../../src/gateway/household-pause.ts";
 import { pauseOpen_ms, pausesNotOver } from "../../src/store/pause.ts";
 import { beginPause, endPauses, isPaused } from "../../src/store/pause-requests.ts";
@@ -9,6 +8,7 @@ import { openGatewayStore, openStoreBeside } from "../../src/store/sqlite/open-s
 import { pausedAt } from "../../src/web/pages/paused.ts";
 import type { Site } from "../../src/web/pages/site.ts";
 import { eventually } from "../../testbed/front-door.ts";
+import { lampedHousehold } from "../../testbed/household-lamp.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
 import { SettableClock } from "../../testbed/settable-clock.ts";
 import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
@@ -19,16 +19,7 @@ test("the button pauses the recording and lets it go on, and the lamp shows each
   const { log, lines } = keptLog();
   const of = { directory: directory.path, clock, log };
   const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
-  const shown: string[] = [];
-  const lamp = new LampKeeper({
-    drivers: () => [{ show: (state: string) => shown.push(state), status: () => ({}) }] as never,
-    clock,
-    isJoining: () => false,
-    isPaused: () => household.isPaused,
-  });
-  const household: HouseholdPause = new HouseholdPause({ store, clock, log, changed: () => lamp.refresh() });
-  await household.keep();
-  lamp.keep();
+  const { household, shown, stop } = await lampedHousehold({ store, clock, log });
   expect(shown).toEqual(["ready"]);
   await household.press();
   expect(shown).toEqual(["ready", "paused"]);
@@ -49,8 +40,7 @@ test("the button pauses the recording and lets it go on, and the lamp shows each
   await household.press();
   expect(household.isPaused).toBe(true);
   await beside.close();
-  household.stop();
-  lamp.stop();
+  stop();
   await store.close();
 });
 
@@ -93,9 +83,7 @@ test("while nobody knows the time a press pauses until somebody resumes, and a s
   const clock = new SettableClock(start_ms);
   const { log, lines } = keptLog();
   const store = await openGatewayStore({
-    directory: directory.path,
-    clock,
-    log,
+    ...{ directory: directory.path, clock, log },
     home: 12,
     ...writerOfTests(),
   });

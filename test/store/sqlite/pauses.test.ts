@@ -33,11 +33,13 @@ describe("a gateway", () => {
     before_ms: pauseOpen_ms,
   } as const;
   const at = (hours: number, event: number) => sensorEvent(device, start_ms + hours * hour_ms, event);
+  const opened = ({ path }: { path: string }) =>
+    openGatewayStore({ directory: path, clock, log, home: 12, ...writerOfTests() });
 
   test("that is paused while it runs counts what comes and keeps nothing of it, moves cursors on, and goes on when it is resumed", async () => {
     using directory = temporaryDirectory();
     const of = { directory: directory.path, clock, log };
-    const running = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+    const running = await opened(directory);
     const heard = (hours: number) => ({ device, heard_ms: start_ms + hours * hour_ms, listener: "zigbee" });
     const listening = { listener: "zigbee", from_ms: start_ms, to_ms: start_ms + 5 * hour_ms };
     await running.append([at(0, 1)], { states: [heard(0)], listening: [listening] });
@@ -81,8 +83,7 @@ describe("a gateway", () => {
 
   test("removes what it has recorded in a pause that it hears of later, and its bytes from the file", async () => {
     using directory = temporaryDirectory();
-    const of = { directory: directory.path, clock, log };
-    const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+    const store = await opened(directory);
     const box = { kind: "pillboxes", address: "00:00:00:00:00:01" } as const;
     const status = (hours: number, firmwarerevsion: string) => ({
       device: box,
@@ -111,8 +112,7 @@ describe("a gateway", () => {
 
   test("keeps nothing that may be of a pause, because its time is only bounded", async () => {
     using directory = temporaryDirectory();
-    const of = { directory: directory.path, clock, log };
-    const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+    const store = await opened(directory);
     await store.takePauses([{ ...open, before_ms: start_ms + 3 * hour_ms }]);
     const bounded = (hours: number, event: number) => ({
       ...at(hours, event),
@@ -127,8 +127,7 @@ describe("a gateway", () => {
 
   test("drops what has waited for its time and lies in a pause, and its bytes from the files, also those of its log", async () => {
     using directory = temporaryDirectory();
-    const of = { directory: directory.path, clock, log };
-    const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+    const store = await opened(directory);
     await store.takePauses([{ ...open, before_ms: start_ms + 3 * hour_ms }]);
     const measure = (hours: number, unit: string) => ({
       ...at(hours, 0),
@@ -152,13 +151,7 @@ describe("a gateway", () => {
 
   test("takes the bytes of a note that somebody removes from its files, with the next upload", async () => {
     using directory = temporaryDirectory();
-    const store = await openGatewayStore({
-      directory: directory.path,
-      clock,
-      log,
-      home: 12,
-      ...writerOfTests(),
-    });
+    const store = await opened(directory);
     const words = "a sister from Maine";
     const { noteid } = await addNote(store, {
       ...{ homeid: 12, itemid: null, subjectid: null, kind: "visitor", words, source: "home" },
@@ -175,13 +168,7 @@ describe("a gateway", () => {
 
   test("keeps nothing that has no time yet and comes in a pause that is not over, but what a device's own clock has stamped", async () => {
     using directory = temporaryDirectory();
-    const store = await openGatewayStore({
-      directory: directory.path,
-      clock,
-      log,
-      home: 12,
-      ...writerOfTests(),
-    });
+    const store = await opened(directory);
     await store.takePauses([open]);
     const held = (fact: object) => ({
       boot: "one",

@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { lineLog } from "../../../src/base/log.ts";
 import { seriesNames, seriesOf } from "../../../src/domain/series.ts";
 import { mintToken } from "../../../src/domain/token.ts";
-import { LampKeeper } from "../../../src/gateway/attached-drivers.ts";
-import { HouseholdPause } from "../../../src/gateway/household-pause.ts";
 import { dashboardApp } from "../../../src/web/pages/page-routes.ts";
 import { startServer } from "../../../src/web/server/http-server.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { Site } from "../../../testbed/front-door.ts";
+import { lampedHousehold } from "../../../testbed/household-lamp.ts";
 import { fill, items } from "../../../testbed/programme.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { receive } from "../../central/receiver/receiving.ts";
@@ -262,19 +261,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     await using own = await servePages();
     const { store, clock } = own;
     const log = lineLog({ write: () => {}, clock });
-    const shown: string[] = [];
-    const lamp = new LampKeeper({
-      drivers: () => [{ show: (state: string) => shown.push(state), status: () => ({}) }] as never,
-      clock,
-      isJoining: () => false,
-      isPaused: () => household.isPaused,
-    });
-    const household: HouseholdPause = new HouseholdPause({
-      ...{ store, clock, log },
-      changed: () => lamp.refresh(),
-    });
-    await household.keep();
-    lamp.keep();
+    const { household, shown, stop } = await lampedHousehold({ store, clock, log });
     await using visit = await browser.visit();
     await visit.page.goto(`${own.origin}/#token=${own.tokens.read}`);
     await visit.page.waitForURL(`${own.origin}/`);
@@ -292,8 +279,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
       await paused.waitFor({ state: isThere });
     }
     expect(visit.faults).toEqual([]);
-    household.stop();
-    lamp.stop();
+    stop();
   });
 
   test("refusals have nothing serious against them either", async () => {
