@@ -49,7 +49,7 @@ function stillStopped({ why }: Pause, again: boolean): OperatorError {
   if (why === "enrollment_ended")
     return new OperatorError(
       "recording was stopped: the last enrollment of the home has ended",
-      "import an enrollment that goes on, at central: lintel import",
+      "import an open enrollment at central: lintel import",
     );
   return again
     ? new OperatorError(
