@@ -118,6 +118,7 @@ async function night(box: Box): Promise<void> {
 }
 
 const away_days = 30;
+const told_days = 10;
 /** Of the nights on which a box would upload, those on which its connection is down. */
 const missed_share = 0.05;
 const faults: string[] = [];
@@ -153,10 +154,12 @@ for (let day = 0; day < days; day += 1) {
       thieves.push(copy);
       changeCertificate(directory);
       changed += 1;
+      console.log(`  day ${day + 1}: certificate ${changed} of ${renewals} renewed`);
       central = await start();
     }
   }
   clock.ahead_ms += day_ms;
+  if ((day + 1) % told_days === 0) console.log(`  day ${day + 1} of ${days}: ${figures.uploads} uploads`);
 }
 
 const held = await central.store.gateways();
