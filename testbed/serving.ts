@@ -14,6 +14,7 @@ import type { ServerBounds } from "../src/web/server/http-server.ts";
 import type { MachineScale } from "../src/web/server/request-costs.ts";
 import { type Api, startApi } from "./api-server.ts";
 import { SettableClock } from "./settable-clock.ts";
+import { writerOfTests } from "./sqlite/writer-here.ts";
 
 /** The interface on a free port, over a real store in a directory of its own. */
 export interface Serving extends AsyncDisposable {
@@ -57,7 +58,13 @@ export async function serve(
   const log = lineLog({ write, clock, least: options.least ?? "info" });
   const quiet = lineLog({ write: () => {}, clock });
   const { through = (same: Store) => same, hostname = "127.0.0.1", home, ...rest } = options;
-  const store = await openGatewayStore({ directory, clock: new SystemClock(), log: quiet, home });
+  const store = await openGatewayStore({
+    directory,
+    clock: new SystemClock(),
+    log: quiet,
+    home,
+    ...writerOfTests(),
+  });
   const api = await startApi({
     store: through(store),
     clock,

@@ -13,6 +13,7 @@ import type { GatewayReport } from "../../src/transfer/protocol.ts";
 import { needsVisit, toBring, whyOf } from "../../src/web/pages/home/home-needs.ts";
 import { item, keptLog, sensor, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
 import { SimulatedGateway, wellReport } from "../../testbed/simulated-gateway.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { events, take } from "../store/central-sample.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -22,7 +23,7 @@ const clock = new SystemClock();
 
 beforeEach(async () => {
   directory = temporaryDirectory();
-  store = await openCentralStore({ directory: directory.path, clock, log });
+  store = await openCentralStore({ directory: directory.path, clock, log, ...writerOfTests() });
 });
 
 afterEach(async () => {

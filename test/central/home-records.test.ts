@@ -10,6 +10,7 @@ import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
 import { openStoreBeside, openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import { item, keptLog, temporaryDirectory } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { everything, itemOf, markOf, ofHome, recordOf } from "../domain/records/marked-home.ts";
 import { events } from "../store/central-sample.ts";
 
@@ -26,6 +27,7 @@ async function site(records: readonly ImportedRecord[] = []): Promise<Site> {
     directory: join(directory.path, "central"),
     clock,
     log: keptLog().log,
+    ...writerOfTests(),
   });
   await imported(central, records);
   return {

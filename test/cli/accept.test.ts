@@ -10,6 +10,7 @@ import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { keptLog, sensor, sensorEvent } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { atTerminal } from "./burn-in/bench.ts";
 
 const site = new Site();
@@ -19,7 +20,13 @@ const [wall, door] = [sensor(1, { subtype: "wall" }), sensor(2, { subtype: "door
 let store: GatewayStore;
 beforeAll(async () => {
   mkdirSync(site.data, { mode: 0o700 });
-  store = await openGatewayStore({ directory: site.data, clock, log: keptLog().log, home: 12 });
+  store = await openGatewayStore({
+    directory: site.data,
+    clock,
+    log: keptLog().log,
+    home: 12,
+    ...writerOfTests(),
+  });
   const heard_ms = clock.now().unix_ms;
   for (const [device, name, room] of [
     [wall, "Kitchen motion", "Kitchen"],

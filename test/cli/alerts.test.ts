@@ -8,6 +8,7 @@ import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { MailServer } from "../../testbed/mail-server.ts";
 import { keptLog } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
 const site = new Site();
 const file = join(site.directory, "alerts.toml");
@@ -17,7 +18,12 @@ let server: MailServer;
 beforeAll(async () => {
   server = await MailServer.start();
   const clock = new SystemClock();
-  const store = await openCentralStore({ directory: site.data, clock, log: keptLog().log });
+  const store = await openCentralStore({
+    directory: site.data,
+    clock,
+    log: keptLog().log,
+    ...writerOfTests(),
+  });
   for (const home of [13, 14]) {
     const { token } = mintToken({ name: `home ${home}`, scope: "sync", home, clock });
     await store.addToken({ ...token, created_ms: token.created_ms - 2 * day_ms });

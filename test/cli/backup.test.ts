@@ -9,6 +9,7 @@ import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { keptLog, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import { storedEvents } from "../../testbed/sqlite/stored-readings.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
 let site: Site;
 let into: string;
@@ -24,6 +25,7 @@ async function withGatewayStore<Result>(use: (store: GatewayStore) => Promise<Re
     clock: new SystemClock(),
     log: keptLog().log,
     home: 12,
+    ...writerOfTests(),
   });
   try {
     return await use(store);

@@ -4,6 +4,7 @@ import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { keptLog, sensor, start_ms } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
 const site = new Site();
 const place = ["--data", site.data];
@@ -27,6 +28,7 @@ beforeAll(async () => {
     directory: site.data,
     clock: new SystemClock(),
     log: keptLog().log,
+    ...writerOfTests(),
   });
   for (const [home, firmware] of [
     [1, "1.2.4"],

@@ -6,6 +6,7 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { keptLog } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { testAtNight } from "../at-night.ts";
 import { event, sensor } from "../export/filled.ts";
 
@@ -139,7 +140,7 @@ test("of a package it takes back the files with identifiers alone, and says so o
   expect((await site.lintel("import", ...store, "--new", itemsCsv(3))).code).toBe(0);
   const clock = new SystemClock();
   const { log } = keptLog();
-  const gateway = await openGatewayStore({ directory: site.data, clock, log, home: 12 });
+  const gateway = await openGatewayStore({ directory: site.data, clock, log, home: 12, ...writerOfTests() });
   await gateway.append([event(sensor(0), Date.UTC(2026, 10, 1), 1)]);
   await gateway.close();
   expect((await site.lintel("export", ...store, "--output", "without")).code).toBe(0);

@@ -3,6 +3,7 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { keptLog, sensor, start_ms } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
 const site = new Site();
 const name = "wirelesssensor-000d6f0005a10001";
@@ -12,6 +13,7 @@ beforeAll(async () => {
     directory: site.data,
     clock: new SystemClock(),
     log: keptLog().log,
+    ...writerOfTests(),
   });
   const device = { ...sensor(1), model: "RTCGQ11LM", vendor: "Aqara" };
   const facts = {

@@ -6,6 +6,7 @@ import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { type LintelProcess, type RunningServer, Site } from "../../testbed/front-door.ts";
 import { postgresServer } from "../../testbed/postgres/server.ts";
 import { keptLog } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { TravellingClock } from "../drivers/travelling-clock.ts";
 import { daysOfEvents } from "../gateway/uploader/programme.ts";
 
@@ -138,7 +139,12 @@ describe("central with --tls self-signed", () => {
   /** A gateway's data with 100 readings, and a configuration that uploads with this certificate. */
   async function gatewayFor(url: string, store: readonly string[], certificate: string): Promise<void> {
     const { log } = keptLog();
-    const gateway = await openGatewayStore({ directory: site.data, clock: new TravellingClock(), log });
+    const gateway = await openGatewayStore({
+      directory: site.data,
+      clock: new TravellingClock(),
+      log,
+      ...writerOfTests(),
+    });
     await gateway.append(daysOfEvents({ from_ms: Date.UTC(2026, 10, 1), days: 2, count: 100 }));
     await gateway.close();
     const words = ["token", "create", "home-7", "--scope", "sync", "--home", "7", "--json"];

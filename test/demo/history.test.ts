@@ -15,6 +15,7 @@ import { type SeriesName, seriesNames } from "../../src/domain/series.ts";
 import { faultOfGap, faultOfReading } from "../../src/gateway/ingest/validity.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
 /** A Friday evening, in this machine's time zone. */
 const until_ms = new Date(2026, 10, 20, 22, 5).getTime();
@@ -129,7 +130,7 @@ const directory = mkdtempSync(join(tmpdir(), "lintel-demo-history-"));
 beforeAll(async () => {
   const clock = new SystemClock();
   const log = lineLog({ write: () => {}, clock, least: "error", colour: false });
-  store = await openGatewayStore({ directory, clock, log });
+  store = await openGatewayStore({ directory, clock, log, ...writerOfTests() });
   await importProgramme(store, { installed_ms: from_ms, now_ms: until_ms, timezone: "Europe/Berlin" });
   buffers = await appendHistory({ store, from_ms, until_ms, seed, progress: () => {} });
 });

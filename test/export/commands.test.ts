@@ -11,6 +11,7 @@ import type { ArrivalsRequest, Store } from "../../src/store/store.ts";
 import { type Api, startApi } from "../../testbed/api-server.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { fill } from "../../testbed/programme.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { event, linesOf, oneOfEach, sensor } from "./filled.ts";
 
 const site = new Site();
@@ -24,7 +25,7 @@ let onPage: (page: number) => void = () => {};
 
 beforeAll(async () => {
   const log = lineLog({ write: () => {}, clock });
-  store = await openGatewayStore({ directory: site.data, clock, log });
+  store = await openGatewayStore({ directory: site.data, clock, log, ...writerOfTests() });
   for (let index = 0; index < 2; index += 1)
     await store.append(
       Array.from({ length: 12_000 }, (_, at) => event(sensor(index), start_ms + at * 300, at % 64)),

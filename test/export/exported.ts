@@ -6,6 +6,7 @@ import { type Format, formatNames } from "../../src/export/table-file.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { fill } from "../../testbed/programme.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { event, oneOfEach, sensor } from "./filled.ts";
 
 /** Types of fields, as `datapackage.json` has them. */
@@ -71,7 +72,13 @@ export class ExportedPackages {
   async fill(): Promise<void> {
     const clock = new SystemClock();
     const log = lineLog({ write: () => {}, clock });
-    const store = await openGatewayStore({ directory: this.#site.data, clock, log, home: 12 });
+    const store = await openGatewayStore({
+      directory: this.#site.data,
+      clock,
+      log,
+      home: 12,
+      ...writerOfTests(),
+    });
     await fill(store);
     const listening = [{ listener: "radio", from_ms: start_ms - 3_600_000, to_ms: start_ms + 3_600_000 }];
     const states = [0, 4].map((hour) => ({

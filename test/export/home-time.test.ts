@@ -10,6 +10,7 @@ import { items, programme } from "../../testbed/programme.ts";
 import { item, start_ms as sample_ms } from "../../testbed/sample.ts";
 import { reading } from "../../testbed/serving.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { events, stay, take } from "../store/central-sample.ts";
 import { temporaryCentral } from "../store/sqlite/temporary-central.ts";
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
   mkdirSync(site.data, { recursive: true });
   const clock = new SystemClock();
   const log = lineLog({ write: () => {}, clock });
-  const store = await openGatewayStore({ directory: site.data, clock, log });
+  const store = await openGatewayStore({ directory: site.data, clock, log, ...writerOfTests() });
   async function* records() {
     yield programme().map(({ type, record }) => {
       const timezone = record["homeid"] === homes.wall ? zones.wall : zones["Tür/ü %?"];

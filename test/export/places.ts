@@ -16,6 +16,7 @@ import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-s
 import type { Store } from "../../src/store/store.ts";
 import { type Api, startApi } from "../../testbed/api-server.ts";
 import { item, keptLog, sensor } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { temporaryCentral as postgresCentral } from "../store/postgres/temporary-central.ts";
 import { temporaryCentral as sqliteCentral } from "../store/sqlite/temporary-central.ts";
 import { downloadOptions } from "./options.ts";
@@ -85,7 +86,13 @@ export class Places implements AsyncDisposable {
   static async open(furnished = home12): Promise<Places> {
     const places = new Places(furnished);
     const data = join(places.directory, "gateway");
-    const gateway = await openGatewayStore({ directory: data, clock, log, home: furnished.home });
+    const gateway = await openGatewayStore({
+      directory: data,
+      clock,
+      log,
+      home: furnished.home,
+      ...writerOfTests(),
+    });
     places.#ends.defer(() => gateway.close());
     const sqlite = places.#ends.use(await sqliteCentral());
     const postgres = places.#ends.use(await postgresCentral());

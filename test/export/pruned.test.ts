@@ -10,6 +10,7 @@ import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { now_ms, type Serving, serve } from "../../testbed/serving.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { testAtNight } from "../at-night.ts";
 import { event, linesOf, sensor } from "./filled.ts";
 import { downloadOptions } from "./options.ts";
@@ -167,7 +168,12 @@ test("a gateway that was restored with its last days, without its last hour, lea
   await serving.store.append(events(6_000, begin_ms));
   await fetched();
   const all = await linesOf(serving.store, "wirelesssensor_events");
-  const restored = await openGatewayStore({ directory: join(place, "restored"), clock, log });
+  const restored = await openGatewayStore({
+    directory: join(place, "restored"),
+    clock,
+    log,
+    ...writerOfTests(),
+  });
   try {
     await restored.append(events(6_000, begin_ms).slice(2_501, 5_700));
     for (const token of await serving.store.tokens()) await restored.addToken(token);
@@ -188,7 +194,12 @@ test("a gateway that has cleared away everything of a sensor leaves it in the fi
   await serving.store.append(events(600, begin_ms));
   await fetched();
   const all = await linesOf(serving.store, "wirelesssensor_events");
-  const emptied = await openGatewayStore({ directory: join(place, "emptied"), clock, log });
+  const emptied = await openGatewayStore({
+    directory: join(place, "emptied"),
+    clock,
+    log,
+    ...writerOfTests(),
+  });
   try {
     await emptied.append(events(1, now_ms - 1_000));
     for (const token of await serving.store.tokens()) await emptied.addToken(token);

@@ -7,6 +7,7 @@ import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-s
 import { startApi } from "../../testbed/api-server.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { keptLog } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { temporaryCentral } from "../store/sqlite/temporary-central.ts";
 import { event, sensor } from "./filled.ts";
 
@@ -19,7 +20,7 @@ afterAll(() => site.remove());
 /** A batch of two readings in one millisecond, of a store of home 12. */
 async function batchOf(name: string, first: number) {
   const directory = join(site.directory, name);
-  const store = await openGatewayStore({ directory, clock, log, home: 12 });
+  const store = await openGatewayStore({ directory, clock, log, home: 12, ...writerOfTests() });
   await store.append([event(sensor(0), stamp_ms, first + 1), event(sensor(0), stamp_ms, first)]);
   const { epoch } = store;
   await store.close();

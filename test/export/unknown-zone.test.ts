@@ -8,6 +8,7 @@ import { type Api, startApi } from "../../testbed/api-server.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { items, programme } from "../../testbed/programme.ts";
 import { reading } from "../../testbed/serving.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
 /** A store that an earlier version filled: home 12 has a word where a time zone should stand. */
 const site = new Site();
@@ -18,7 +19,7 @@ beforeAll(async () => {
   mkdirSync(site.data, { recursive: true });
   const clock = new SystemClock();
   const log = lineLog({ write: () => {}, clock });
-  const store = await openGatewayStore({ directory: site.data, clock, log });
+  const store = await openGatewayStore({ directory: site.data, clock, log, ...writerOfTests() });
   await store.importRecords([
     programme().map(({ type, record }) => {
       if (type !== "homes") return { type, record };

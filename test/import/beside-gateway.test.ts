@@ -3,11 +3,12 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { importFiles } from "../../src/import/file-import.ts";
 import { openGatewayStore, openStoreBeside } from "../../src/store/sqlite/open-store.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
 test("an import beside a gateway that takes readings keeps its counts exact, adopted or merged", async () => {
   using directory = temporaryDirectory();
   const options = { directory: directory.path, clock: new SystemClock(), log: keptLog().log };
-  const gateway = await openGatewayStore(options);
+  const gateway = await openGatewayStore({ ...options, ...writerOfTests() });
   const hear = (number: number, after_ms: number) =>
     gateway.append([sensorEvent(sensor(number), start_ms + after_ms, after_ms)]);
   // Sensors 1 and 2 are one item, as the second import says; sensor 3 is heard before it is known.

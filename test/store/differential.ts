@@ -13,6 +13,7 @@ import { decodeBatch, encodeBatch } from "../../src/transfer/batch-codec.ts";
 import { type Api, startApi } from "../../testbed/api-server.ts";
 import { below, keptLog, temporaryDirectory } from "../../testbed/sample.ts";
 import { SettableClock } from "../../testbed/settable-clock.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 import { temporaryCentral } from "./postgres/temporary-central.ts";
 
 /** The store of a gateway in a home, with what its uploader sees of it. */
@@ -35,13 +36,13 @@ export async function openStores(homes: readonly number[]): Promise<Stores> {
   const gateways: HomeGateway[] = [];
   for (const home of homes) {
     const directory = directoryOf();
-    const store = await openGatewayStore({ ...open, directory, home });
+    const store = await openGatewayStore({ ...open, directory, home, ...writerOfTests() });
     opened.defer(() => store.close());
     const upload = await openUploadStore({ ...open, directory });
     opened.defer(() => upload.close());
     gateways.push({ home, store, upload });
   }
-  const sqlite = await openCentralStore({ ...open, directory: directoryOf() });
+  const sqlite = await openCentralStore({ ...open, directory: directoryOf(), ...writerOfTests() });
   opened.defer(() => sqlite.close());
   const postgres = opened.use(await temporaryCentral()).store;
   const kept = opened.move();

@@ -9,6 +9,7 @@ import type { CentralStore } from "../../src/store/central/central-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
 import { keptLog, temporaryDirectory } from "../../testbed/sample.ts";
 import { SettableClock } from "../../testbed/settable-clock.ts";
+import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
 /** Of a cluster one worker is away, and stays away. */
 const part = { name: "worker 10.0.0.2:5432", back: new Promise<number>(() => {}) };
@@ -81,7 +82,12 @@ test("central starts while a worker is away, whether it reads gateways or not, a
   using directory = temporaryDirectory();
   const { log, lines } = keptLog("warn");
   for (const gateways of [undefined, { every_ms: hour_ms, gateways: [], warnings: [] }]) {
-    const store = await openCentralStore({ directory: directory.path, clock: new SystemClock(), log });
+    const store = await openCentralStore({
+      directory: directory.path,
+      clock: new SystemClock(),
+      log,
+      ...writerOfTests(),
+    });
     const { token, text } = mintToken({ name: "reader", scope: "read", clock: new SystemClock() });
     await store.addToken(token);
     const central = await startCentral({

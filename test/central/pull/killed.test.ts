@@ -9,6 +9,7 @@ import { homeReadings } from "../../../testbed/home-readings.ts";
 import { nightly } from "../../../testbed/nightly.ts";
 import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { below, keptLog, seeded } from "../../../testbed/sample.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { CentralProcess } from "../../../testbed/uploader-processes.ts";
 import { rowsAt } from "./pulled-home.ts";
 
@@ -72,7 +73,7 @@ interface Listed extends AsyncDisposable {
 async function listedGateway(): Promise<Listed> {
   const site = new Site();
   const source = homeReadings(seeded(4), Date.UTC(2026, 9, 1));
-  const store = await openGatewayStore({ directory: site.data, clock, log, home: 12 });
+  const store = await openGatewayStore({ directory: site.data, clock, log, home: 12, ...writerOfTests() });
   for (let at = 0; at < readings; at += 5_000)
     await store.append(Array.from({ length: 5_000 }, () => source.next().value));
   await store.close();

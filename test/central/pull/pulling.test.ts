@@ -9,6 +9,7 @@ import { Pulling } from "../../../src/central/pull/pull-turns.ts";
 import { readGatewayList } from "../../../src/config/gateway-list.ts";
 import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
 import { keptLog, seeded, temporaryDirectory } from "../../../testbed/sample.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { daysOfEvents } from "../../gateway/uploader/programme.ts";
 import { PulledHome, rowsAt } from "./pulled-home.ts";
@@ -55,7 +56,12 @@ test("gateways are read a few at once at their interval; one that is away is sai
   const [first] = homes as [PulledHome];
   for (const home of homes)
     await home.append(daysOfEvents({ from_ms, days: 1, count: 500, first: home.home * 7 }));
-  const store = await openCentralStore({ directory: directory.path, clock, log: central_log });
+  const store = await openCentralStore({
+    directory: directory.path,
+    clock,
+    log: central_log,
+    ...writerOfTests(),
+  });
   const { log, lines } = keptLog("info");
   const turns = new Turns();
   const pulls: Pull[] = [];
@@ -127,6 +133,7 @@ test("central reads the gateways of its list, and takes another token without a 
     directory: join(directory.path, "central"),
     clock,
     log: central_log,
+    ...writerOfTests(),
   });
   const central = await startCentral({
     store,

@@ -8,6 +8,7 @@ import { bytesWith, textOf } from "../../../testbed/batch-sample.ts";
 import { plainOf } from "../../../testbed/plain-batch.ts";
 import { keptLog, seeded } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { encoded, gatewayOf, type Receiving, receive, reportBody } from "./receiving.ts";
 
 const clock = new SettableClock(Date.UTC(2026, 10, 20));
@@ -16,7 +17,7 @@ let token = "";
 beforeAll(async () => {
   // The store has the machine's clock: its thread must not wait for a test's.
   const open = (directory: string) =>
-    openCentralStore({ directory, clock: new SystemClock(), log: keptLog().log });
+    openCentralStore({ directory, clock: new SystemClock(), log: keptLog().log, ...writerOfTests() });
   receiving = await receive({ clock, open });
   token = await receiving.homeToken(12);
 });

@@ -10,6 +10,7 @@ import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { householdReportOf } from "../../../src/web/pages/report/household-report.ts";
 import type { ReportOptions } from "../../../src/web/pages/report/report-source.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 /** Midnight before Sunday 1 March 2026 in Tokyo, which has no summer time. */
 const sunday_ms = Date.UTC(2026, 1, 28, 15);
@@ -31,7 +32,7 @@ let store: GatewayStore;
 beforeAll(async () => {
   const clock = new SystemClock();
   const log = lineLog({ write: () => {}, clock, least: "error", colour: false });
-  store = await openGatewayStore({ directory, clock, log });
+  store = await openGatewayStore({ directory, clock, log, ...writerOfTests() });
   await store.append([
     // Open since the week before; closed on Monday, and Saturday's opened after midnight.
     door(-20, 0b10),

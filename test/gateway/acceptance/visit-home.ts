@@ -8,6 +8,7 @@ import { acceptancePost, takeLock } from "../../../src/store/sqlite/data-directo
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { keptLog, reading, sensor, sensorEvent, temporaryDirectory } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 export const begun_ms = Date.UTC(2026, 10, 20, 14);
 const minute_ms = 60_000;
@@ -94,6 +95,7 @@ export class VisitedHome implements AsyncDisposable {
       clock: new SystemClock(),
       log,
       home: 12,
+      ...writerOfTests(),
     });
     const made = new VisitedHome(store, directory, parts);
     // Each spoke when it joined, an hour before the visit.

@@ -6,6 +6,7 @@ import type { TCPSocketListener } from "bun";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { eventually, Site } from "../../../testbed/front-door.ts";
 import { keptLog } from "../../../testbed/sample.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { CentralProcess } from "../../../testbed/uploader-processes.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { daysOfEvents } from "./programme.ts";
@@ -29,7 +30,12 @@ async function site(count: number, to = url): Promise<Site> {
   const made = new Site();
   sites.push(made);
   const clock = new TravellingClock();
-  const store = await openGatewayStore({ directory: made.data, clock, log: keptLog().log });
+  const store = await openGatewayStore({
+    directory: made.data,
+    clock,
+    log: keptLog().log,
+    ...writerOfTests(),
+  });
   if (count > 0) await store.append(daysOfEvents({ from_ms: Date.UTC(2026, 10, 1), days: 2, count }));
   await store.close();
   made.configure({ sections: `[upload]\nurl = "${to}"\ntoken_file = "${token}"` });

@@ -13,6 +13,7 @@ import {
   start_ms,
   temporaryDirectory,
 } from "../../../testbed/sample.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 test("a spare box listens to the devices that the lost one had admitted", async () => {
   using lost = temporaryDirectory();
@@ -97,6 +98,7 @@ test("a cursor is not told while a reading before it waits for the time: central
     directory: place.path,
     clock: new SystemClock(),
     log: keptLog().log,
+    ...writerOfTests(),
   });
   await store.append([], {
     boots: [boot],
@@ -138,7 +140,12 @@ async function opened<Result>(
   directory: string,
   use: (store: GatewayStore) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openGatewayStore({ directory, clock: new SystemClock(), log: keptLog().log });
+  const store = await openGatewayStore({
+    directory,
+    clock: new SystemClock(),
+    log: keptLog().log,
+    ...writerOfTests(),
+  });
   try {
     return await use(store);
   } finally {

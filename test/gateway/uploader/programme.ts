@@ -22,6 +22,7 @@ import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { CentralClient } from "../../../src/transfer/central-client.ts";
 import { keptLog, seeded, sensor, sensorEvent } from "../../../testbed/sample.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 
 /** A programme on one machine: a central server with its real store, and homes that upload to it over HTTP. */
@@ -165,7 +166,13 @@ export class Home {
 
   async start(): Promise<void> {
     const { clock, log } = this.#programme;
-    this.#gateway = await openGatewayStore({ directory: this.directory, clock, log, home: 1 });
+    this.#gateway = await openGatewayStore({
+      directory: this.directory,
+      clock,
+      log,
+      home: 1,
+      ...writerOfTests(),
+    });
   }
 
   async stop(): Promise<void> {

@@ -4,6 +4,7 @@ import { takeHomeRecords } from "../../../src/gateway/uploader/home-at-central.t
 import type { UploadStore } from "../../../src/store/gateway/upload-store.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 /** A gateway whose central is older, and holds records that no import takes any more. */
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -11,7 +12,7 @@ let store: UploadStore;
 beforeEach(async () => {
   directory = temporaryDirectory();
   const options = { directory: directory.path, clock: new SystemClock(), log: keptLog().log };
-  await (await openGatewayStore(options)).close();
+  await (await openGatewayStore({ ...options, ...writerOfTests() })).close();
   store = await openUploadStore(options);
 });
 afterEach(async () => {

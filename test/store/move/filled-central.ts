@@ -10,6 +10,7 @@ import { items, programme } from "../../../testbed/programme.ts";
 import { keptLog, seeded, temporaryDirectory } from "../../../testbed/sample.ts";
 import { now_ms } from "../../../testbed/serving.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { events } from "../central-sample.ts";
 import { anyReadings, send } from "../differential.ts";
 
@@ -23,7 +24,7 @@ export async function fillCentral(store: CentralStore, readings = 600): Promise<
   for (const home of homes) {
     using directory = temporaryDirectory();
     const open = { clock: new SystemClock(), log: keptLog().log, directory: directory.path };
-    const gateway = await openGatewayStore({ ...open, home });
+    const gateway = await openGatewayStore({ ...open, home, ...writerOfTests() });
     const upload = await openUploadStore(open);
     for (let round = 0; round < rounds; round += 1) {
       const device = (series: SeriesName, number: number) => deviceOf(home, series, round === 1 ? 0 : number);

@@ -17,6 +17,7 @@ import {
   temporaryDirectory,
 } from "../../../testbed/sample.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const seeds = nightly ? [1, 2, 3] : [1];
@@ -29,6 +30,7 @@ for (const seed of seeds) {
       directory: directory.path,
       clock: new SystemClock(),
       log: keptLog().log,
+      ...writerOfTests(),
     });
     try {
       const stores = [made.store, onSqlite];

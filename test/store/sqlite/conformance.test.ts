@@ -1,6 +1,7 @@
 import { SystemClock } from "../../../src/base/clock.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { gatewayStoresAgree, storesAgree } from "../conformance.ts";
 import type { MakeStore } from "../make-store.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
@@ -12,6 +13,7 @@ const make: MakeStore = async ({ home } = {}) => {
     clock: new SystemClock(),
     log: keptLog().log,
     home,
+    ...writerOfTests(),
   });
   return {
     store,

@@ -9,11 +9,17 @@ import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { sqliteSpelling } from "../../../src/store/sqlite/sqlite-database.ts";
 import { item, keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
 import { databaseOf } from "../../../testbed/sqlite/opening.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 test("what the home records of a home ask of records is found without looking through those of others", async () => {
   using directory = temporaryDirectory();
   const { path } = directory;
-  const store = await openGatewayStore({ directory: path, clock: new SystemClock(), log: keptLog().log });
+  const store = await openGatewayStore({
+    directory: path,
+    clock: new SystemClock(),
+    log: keptLog().log,
+    ...writerOfTests(),
+  });
   const numbers = Array.from({ length: 500 }, (_, index) => index + 1);
   const records = numbers.flatMap((number): ImportedRecord[] => [
     { type: "items", record: item(number, { macaddress: null }) },

@@ -17,6 +17,7 @@ import {
   start_ms,
   temporaryDirectory,
 } from "../../../testbed/sample.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 const count = 30_000;
 const clock = new SystemClock();
@@ -25,7 +26,7 @@ const page_bytes = 4096;
 
 /** A gateway's database with readings of three sensors, none of it in a log beside it. */
 async function filled(directory: string): Promise<string> {
-  const store = await openGatewayStore({ directory, clock, log, home: 12 });
+  const store = await openGatewayStore({ directory, clock, log, home: 12, ...writerOfTests() });
   for (let from = 1; from <= count; from += 10_000) {
     const event = (number: number) => sensorEvent(sensor(number % 3), stampOf(number), number);
     await store.append(Array.from({ length: 10_000 }, (_, index) => event(from + index)));
@@ -150,7 +151,7 @@ test("of one that has lost the last key of its items a new item still gets a key
   overwrite(path, pagesOf(path, "last_keys", "root"));
   const into = join(directory.path, "salvage");
   await salvaged(path, into);
-  const store = await openGatewayStore({ directory: into, clock, log });
+  const store = await openGatewayStore({ directory: into, clock, log, ...writerOfTests() });
   const { created } = await store.append([sensorEvent(sensor(9), start_ms, 1)]);
   expect(created).toHaveLength(1);
   expect((await store.item("wirelesssensors", created[0] as string))?.key).toBe(4);

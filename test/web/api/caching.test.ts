@@ -15,6 +15,7 @@ import { startApi } from "../../../testbed/api-server.ts";
 import { lintel } from "../../../testbed/front-door.ts";
 import { below, seeded } from "../../../testbed/sample.ts";
 import { now_ms, reading, type Serving, serve } from "../../../testbed/serving.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 const device: Device = { kind: "wirelesssensors", address: "00:0d:6f:00:0b:01" };
 const path = "/items/wirelesssensors/wirelesssensor-000d6f000b01/events";
@@ -223,7 +224,7 @@ describe("a repeated page", () => {
     const directory = await mkdtemp(join(tmpdir(), "lintel-api-"));
     const clock = new SystemClock();
     const log = lineLog({ write: () => {}, clock });
-    const store = await openGatewayStore({ directory, clock, log });
+    const store = await openGatewayStore({ directory, clock, log, ...writerOfTests() });
     const listen = { hostname: "127.0.0.1", port: 0 };
     const api = await startApi({ store, clock, log, listen, realm: "lintel" });
     try {

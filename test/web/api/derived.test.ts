@@ -8,6 +8,7 @@ import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { Answering } from "../../../src/web/api/answering.ts";
 import { keptLog, reading, temporaryDirectory } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 const box: Device = { kind: "pillboxes", address: "5c:f2:86:00:00:01", subtype: "broadcasting" };
 const [june_ms, september_ms, october_ms] = [5, 8, 9].map((month) => Date.UTC(2026, month, 1)) as [
@@ -24,7 +25,13 @@ let store: GatewayStore;
 let api: Answering;
 
 beforeAll(async () => {
-  store = await openGatewayStore({ directory: directory.path, clock: new SystemClock(), log, home: 12 });
+  store = await openGatewayStore({
+    directory: directory.path,
+    clock: new SystemClock(),
+    log,
+    home: 12,
+    ...writerOfTests(),
+  });
   const hours = Array.from({ length: 120 }, (_, at) => june_ms + at * 4 * 3_600_000);
   await store.append([reading(box, "pillbox_events", june_ms + 9 * 3_600_000, { event: 2 })], {
     listening: [{ listener: "ble", from_ms: june_ms, to_ms: october_ms }],

@@ -8,6 +8,7 @@ import { configuredSettings } from "../../../src/web/server/listening.ts";
 import { item, keptLog, sensor, temporaryDirectory } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { SimulatedGateway, wellReport } from "../../../testbed/simulated-gateway.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { stay, take } from "../../store/central-sample.ts";
 import { openCentral, temporaryDatabase } from "../../store/postgres/temporary-central.ts";
 
@@ -41,7 +42,7 @@ export async function serveHomes(
   const database = kept === "SQLite" ? undefined : await temporaryDatabase();
   const store =
     database === undefined
-      ? await openCentralStore({ directory: directory.path, clock, log })
+      ? await openCentralStore({ directory: directory.path, clock, log, ...writerOfTests() })
       : await openCentral(database.url);
   await threeHomes(store);
   const central = await startCentral({

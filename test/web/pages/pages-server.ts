@@ -11,6 +11,7 @@ import { dashboardApp } from "../../../src/web/pages/page-routes.ts";
 import type { Site } from "../../../src/web/pages/site.ts";
 import { type ServerBounds, startServer } from "../../../src/web/server/http-server.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 
 /** API and pages of a gateway on a free port, over a real store in a directory of its own. */
 export interface PagesServer extends AsyncDisposable {
@@ -48,7 +49,13 @@ export async function servePages({
   const directory = await mkdtemp(join(tmpdir(), "lintel-pages-"));
   const clock = new SettableClock(begun_ms);
   const log = lineLog({ write: () => {}, clock });
-  const store = await openGatewayStore({ directory, clock: new SystemClock(), log, home: more.home ?? 12 });
+  const store = await openGatewayStore({
+    directory,
+    clock: new SystemClock(),
+    log,
+    home: more.home ?? 12,
+    ...writerOfTests(),
+  });
   const site: Site = {
     role: "gateway",
     api: apiUrl({ origin: "" }),
