@@ -136,11 +136,11 @@ function pages(make: MakeStore): void {
   });
 
   test("answer what sorting everything would, with late and equal stamps, at any before, skip and through", async () => {
-    for (const seed of nightly ? [1, 2, 3, 4] : [1, 2]) {
+    for (const seed of nightly ? [1, 2, 3, 4] : [1]) {
       await using made = await make();
       const random = seeded(seed);
       const oracle = await PageOracle.beside(made.store);
-      for (let round = 0; round < 12; round += 1) {
+      for (let round = 0; round < 8; round += 1) {
         await oracle.append(made.store, batch(random, 40 + below(random, 1_500)));
         for (let ask = 0; ask < 25; ask += 1) {
           const request = anyRequest(random, oracle);
@@ -162,7 +162,7 @@ function walks(make: MakeStore): void {
     "by next, %s first, while readings arrive, return each reading that was there at the start exactly once",
     async (end) => {
       const ascending = end === "oldest";
-      for (const seed of [11, 12, 13, 14, 15, 16]) {
+      for (const seed of nightly ? [11, 12, 13, 14, 15, 16] : [12]) {
         await using made = await make();
         const random = seeded(seed);
         const oracle = await PageOracle.beside(made.store);
