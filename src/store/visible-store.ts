@@ -86,6 +86,11 @@ export async function shownStore(store: Store, asked?: AskedUses): Promise<Visib
   return seen === undefined ? store : visiblePart(store, seen);
 }
 
+/** Whether a home is known: by a record of it, or by an item that is there. A home uploads before the programme has a record of it. */
+export async function knowsHome(store: VisibleStore, home: number): Promise<boolean> {
+  return (await store.record("homes", home)) !== undefined || (await store.itemsIn(home)).length > 0;
+}
+
 /** A store that does not change: items that were asked for are not read again. */
 function rememberingItems(store: VisibleStore): VisibleStore {
   const items = new RecentlyUsed<ReturnType<VisibleStore["item"]>>({ weight_max: items_max });

@@ -172,6 +172,24 @@ export function marksOfItems(make: MakeCentral): void {
     expect((await part.ownerMarks("homes", all)).map(({ number }) => number)).toEqual([2]);
   });
 
+  test("of a home are there before the programme has a record of it, and of a home that is not seen there are none", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(
+      store,
+      item(1, { currenthomeid: 3 }),
+      item(2, { currenthomeid: 1 }),
+      item(3, { currenthomeid: 3 }),
+    );
+    await homesOf(store, 2, 3);
+    const numbersOf = async (of: VisibleStore, window = all) =>
+      (await of.ownerMarks("homes", window)).map(({ number }) => number);
+    expect(await numbersOf(store)).toEqual([1, 2, 3]);
+    expect(await numbersOf(store, { skip: 1, limit: 1 })).toEqual([2]);
+    const part = visiblePart(store, await store.visible({ homes: [1, 2], projects: [], studies: [] }));
+    expect(await numbersOf(part)).toEqual([1, 2]);
+  });
+
   test("of a subject and a home change with their lists, each with its own", async () => {
     await using made = await make();
     const { store } = made;

@@ -13,7 +13,7 @@ import { type ItemPlacement, inHomes, placementsOf } from "./item-overviews.ts";
 import { namesOfHomes } from "./naming.ts";
 import { pausesIn } from "./pausing.ts";
 import type { OwnedType, OwnerMarks } from "./record-store.ts";
-import { itemRowsOfKind, onlyVisible } from "./records.ts";
+import { everything, itemRowsOfKind, type Only, onlyVisible } from "./records.ts";
 
 /** See `Store.itemMarks`. To be read in one snapshot. */
 export function* itemMarks(homes: Homes, epoch: string, kind: Kind, window: ItemWindow): Work<ItemMarks[]> {
@@ -124,11 +124,13 @@ export function* ownerMarks(
   { skip, limit }: { readonly skip: number; readonly limit: number },
 ): Work<OwnerMarks[]> {
   const only = onlyVisible(of.homes, owners, of.seen, 4);
+  const lived = owners === "homes" ? livedIn(of.seen, 4 + only.parameters.length) : everything;
   const rows = yield* rowsOf(
     arrays<[number]>(
-      `SELECT number FROM records WHERE type = $1${only.text} ORDER BY number LIMIT $2 OFFSET $3`,
+      `SELECT number FROM records WHERE type = $1${only.text}${lived.text} ORDER BY 1 LIMIT $2 OFFSET $3`,
       ...[owners, limit, skip],
       ...only.parameters,
+      ...lived.parameters,
     ),
   );
   const numbers = rows.flat();
@@ -154,6 +156,13 @@ export function* ownerMarks(
     ...{ number, marks, timezone: zones.get(number), measured: measured.get(number) },
     names: names.get(of.homes.one ? 0 : number) ?? [],
   }));
+}
+
+/** Adds the homes that items are in now: central knows them before the programme has a record of them. */
+function livedIn(seen: Visible | undefined, first: number): Only {
+  const text = " UNION SELECT currenthomeid FROM items WHERE currenthomeid IS NOT NULL";
+  if (seen === undefined) return { text, parameters: [] };
+  return { text: `${text} AND currenthomeid = ANY ($${first}::bigint[])`, parameters: [seen.homes] };
 }
 
 /** A store, and the part of it that is seen; absent: all. */

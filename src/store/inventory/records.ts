@@ -186,7 +186,7 @@ export interface Only {
   readonly parameters: readonly Parameter[];
 }
 
-const everything: Only = { text: "", parameters: [] };
+export const everything: Only = { text: "", parameters: [] };
 
 /**
  * Leaves the records of a type that are seen; its parameters are numbered from `first` on. All that such a record names is seen, and it names something. Of

@@ -3,7 +3,7 @@ import type { Kind } from "../../domain/kinds.ts";
 import { recordTable } from "../../domain/records/record-table.ts";
 import type { HomeSetting } from "../../store/derived/home-readings.ts";
 import type { Store } from "../../store/store.ts";
-import type { VisibleStore } from "../../store/visible-store.ts";
+import { knowsHome, type VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import { type Area, type Endpoint, type EndpointCall, endpoint } from "./endpoint.ts";
 
@@ -65,9 +65,8 @@ export async function requireHome({
 }: EndpointCall<TObject>): Promise<HomeSetting | undefined> {
   const id = Number(path["id"]);
   const setting = await settingOf?.(id);
-  if ((await store.record("homes", id)) !== undefined) return setting;
   const isOwn = setting?.id === id && (store.homes === undefined || store.homes.includes(id));
-  if (!isOwn) throw new HttpError("record_unknown", { record: "home", id });
+  if (!isOwn && !(await knowsHome(store, id))) throw new HttpError("record_unknown", { record: "home", id });
   return setting;
 }
 

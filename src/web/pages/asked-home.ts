@@ -1,6 +1,6 @@
 import { nowhere } from "../../domain/records/visible-records.ts";
 import type { Token } from "../../domain/token.ts";
-import { seenBy, type VisibleStore } from "../../store/visible-store.ts";
+import { knowsHome, seenBy, type VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
 import type { Asked, Site } from "./site.ts";
 
@@ -31,8 +31,8 @@ export async function requireRecord({ store }: Asked, home: number): Promise<voi
 }
 
 /** @throws HttpError 404 where central knows neither a record nor an item of the home */
-export async function requireHome(asked: Asked, home: number): Promise<void> {
-  if ((await asked.store.itemOverviews([home])).length === 0) await requireRecord(asked, home);
+export async function requireHome({ store }: Asked, home: number): Promise<void> {
+  if (!(await knowsHome(store, home))) throw unknown(home);
 }
 
 /** @throws HttpError 404 where it is no number of a home */

@@ -4,11 +4,14 @@ import { day_ms } from "../../../src/base/time.ts";
 import type { Device } from "../../../src/domain/reading.ts";
 import type { Note } from "../../../src/domain/records/programme-records.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
+import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
 import { Answering } from "../../../src/web/api/answering.ts";
 import { keptLog, reading, temporaryDirectory } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
+import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
+import { events } from "../../store/central-sample.ts";
 
 const box: Device = { kind: "pillboxes", address: "5c:f2:86:00:00:01", subtype: "broadcasting" };
 const [june_ms, september_ms, october_ms] = [5, 8, 9].map((month) => Date.UTC(2026, month, 1)) as [
@@ -108,4 +111,21 @@ test("the places of a home have the room, the role and the line of each item, by
     { typename: "wirelesssensors", room: "hall", role: "front door", line: "hall", order: 1, metres: 0.5 },
   ]);
   expect(await api.get("/homes/13/places", "")).toBeUndefined();
+});
+
+test("central measures a home that uploads before the programme has a record of it, and no other", async () => {
+  using place = temporaryDirectory();
+  const central = await openCentralStore({ directory: place.path, clock, log });
+  const gateway = new SimulatedGateway(7, "one");
+  gateway.add(...events(1, 1));
+  await central.receive(gateway.all(), gateway.sender);
+  const answering = new Answering({ store: central, clock });
+  const body = async (path: string) => {
+    const answer = await answering.get<unknown[]>(path, "");
+    return answer === undefined || answer === "gone" ? answer : answer.body;
+  };
+  expect(await body("/homes/7/derived/activity")).toBeArray();
+  expect(await body("/homes/7/places")).toMatchObject([{ homeid: 7, typename: "wirelesssensors" }]);
+  expect(await body("/homes/8/derived/activity")).toBeUndefined();
+  await central.close();
 });

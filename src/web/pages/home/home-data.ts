@@ -9,7 +9,7 @@ import type { AskedMeasure } from "../../../store/derived/home-readings.ts";
 import { type GivenName, isDevice } from "../../../store/inventory/given-names.ts";
 import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import type { ItemOverview } from "../../../store/store.ts";
-import type { VisibleStore } from "../../../store/visible-store.ts";
+import { knowsHome, type VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isWhole } from "../asked-home.ts";
 import { measuredHome, measuredRows } from "../measures.ts";
@@ -175,10 +175,8 @@ export async function homeOf({ site, store, params }: Asked): Promise<number | u
   if (site.role === "gateway") return site.home;
   const given = params["home"] ?? "";
   const home = /^[0-9]{1,9}$/.test(given) ? Number(given) : undefined;
-  const isThere =
-    home !== undefined &&
-    ((await store.record("homes", home)) !== undefined || (await store.itemOverviews([home])).length > 0);
-  if (!isThere) throw new HttpError("record_unknown", { record: "home", id: given });
+  if (home === undefined || !(await knowsHome(store, home)))
+    throw new HttpError("record_unknown", { record: "home", id: given });
   return home;
 }
 
