@@ -58,9 +58,12 @@ export function epochsAt(
   { server, pseudonyms }: { server: string; pseudonyms?: Pseudonyms | undefined },
 ): EpochAt[] {
   const wanted = asked ?? here.map(({ epoch, last }) => ({ epoch, number: last }));
+  const byName = new Map(
+    here.flatMap((one) => [one.epoch, pseudonyms?.epochName(one.epoch)].map((name) => [name, one])),
+  );
   return wanted
     .map(({ epoch, number }) => {
-      const known = here.find((one) => [one.epoch, pseudonyms?.epochName(one.epoch)].includes(epoch));
+      const known = byName.get(epoch);
       if (known === undefined)
         throw new OperatorError(
           `${server} has no readings of epoch ${epoch}`,
@@ -99,7 +102,8 @@ export type ErasedOf = EpochRecord["erased"][number] & Pick<EpochRecord, "homeid
 
 /** Such times of the homes that these epochs are of, each once. */
 export function erasedOf(here: readonly EpochRecord[], epochs: readonly EpochAt[]): ErasedOf[] {
-  const of = here.filter(({ epoch }) => epochs.some((one) => one.epoch === epoch));
+  const named = new Set(epochs.map(({ epoch }) => epoch));
+  const of = here.filter(({ epoch }) => named.has(epoch));
   const homes = new Map(of.map(({ homeid, erased }) => [homeid, erased]));
   return [...homes].flatMap(([homeid, erased]) => erased.map((one) => ({ homeid, ...one })));
 }
