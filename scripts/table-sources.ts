@@ -23,7 +23,11 @@ export const sourcesOf: Readonly<Record<string, readonly string[]>> = {
   "bench restart": ["src/cli/run.ts", ...gateway],
   "bench stream": [...gateway, "src/web/api", "src/web/server"],
   "trials alerts": ["src/central/alerts", "src/central/fleet", "src/domain/fleet-home.ts", "src/config"],
-  "trials certificates": ["src/central/next-certificate.ts", "src/gateway/uploader", "src/web/server/self-signed.ts"],
+  "trials certificates": [
+    "src/central/next-certificate.ts",
+    "src/gateway/uploader",
+    "src/web/server/self-signed.ts",
+  ],
   "trials boot": ["systemd", "packaging", "scripts/packaging", "src/cli", "src/gateway"],
   "trials crashes": ["src/store", "src/cli/backup", "src/cli/restore", "src/transfer"],
   "trials damage": ["src/store/sqlite", "src/gateway", "src/transfer"],
