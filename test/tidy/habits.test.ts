@@ -46,6 +46,11 @@ test("no time is that of the zone of the process: a home has its own, and all el
   expect(linesWith(local, within)).toEqual([]);
 });
 
+test("pages have one place that writes dates, numbers and lists, in English: none goes by the machine or the browser", () => {
+  const pages = program.filter(({ path }) => /^src\/web\/pages\/(?!time-text\.ts)/.test(path));
+  expect(linesWith(/\bIntl\.|\.toLocaleString\(/, pages)).toEqual([]);
+});
+
 test("nothing is printed but by the log and the commands", () => {
   const printers = /^src\/(main\.ts|commands\/|demo)|\/simulator\/main\.ts$/;
   expect(

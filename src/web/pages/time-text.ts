@@ -37,6 +37,9 @@ export function calendarText(date: string, locale: string): string {
   return written(Date.parse(date), { locale, zone: "UTC", now_ms: 0 }, { day: "numeric", month: "short" });
 }
 
+/** The first letter of the day of the week: `T`. */
+export const narrowWeekdayText = inForm({ weekday: "narrow" });
+
 /** Day of the week: `Tuesday`. */
 export const weekdayText = inForm({ weekday: "long" });
 
@@ -100,10 +103,10 @@ export function durationText(length_ms: number): string {
   return `${count} ${name}${count === 1 ? "" : "s"}`;
 }
 
-/** A number with digits grouped by the rules of the language. */
-export function numberText(value: number, locale: string, digits = 0): string {
-  return formerOf(`${locale} ${digits}`, () => {
-    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+/** A number with digits grouped by the rules of the language: with so many behind the point, or with no more than are needed. */
+export function numberText(value: number, locale: string, digits = 0, least = digits): string {
+  return formerOf(`${locale} ${digits} ${least}`, () => {
+    const options = { minimumFractionDigits: least, maximumFractionDigits: digits };
     return new Intl.NumberFormat(locale, options);
   }).format(value);
 }
@@ -124,11 +127,19 @@ function daysBack(at_ms: number, times: Times): number {
 
 /** The days of the calendar of a zone, counted. */
 function dayNumber(at_ms: number, { zone }: Times): number {
-  // In a form that can be taken apart, whatever the language of the page.
-  const parts = { year: "numeric", month: "2-digit", day: "2-digit" } as const;
-  return Math.round(
-    Date.parse(`${written(at_ms, { locale: "en-CA", zone, now_ms: 0 }, parts)}T00:00Z`) / day_ms,
-  );
+  return Math.round(Date.parse(`${addressDate(at_ms, zone)}T00:00Z`) / day_ms);
+}
+
+/** The date of a moment in a zone, as addresses have it: `2026-11-03`. */
+export function addressDate(at_ms: number, zone: string): string {
+  return addressMinute(at_ms, zone).slice(0, 10);
+}
+
+/** A moment in a zone to the minute, as addresses and forms have it: `2026-11-03T07:14`. */
+export function addressMinute(at_ms: number, zone: string): string {
+  // Swedish differs from it in one letter.
+  const options = { dateStyle: "short", timeStyle: "short" } as const;
+  return written(at_ms, { locale: "sv-SE", zone, now_ms: 0 }, options).replace(" ", "T");
 }
 
 function written(at_ms: number, { locale, zone }: Times, options: Intl.DateTimeFormatOptions): string {
@@ -137,10 +148,8 @@ function written(at_ms: number, { locale, zone }: Times, options: Intl.DateTimeF
 }
 
 /** Several things in a sentence: `a, b and c`. */
-export function listText(texts: readonly string[], locale: string): string {
-  // The words are English, whatever the language of numbers and dates.
-  const english = locale.startsWith("en") ? locale : "en";
-  return new Intl.ListFormat(english, { type: "conjunction" }).format(texts);
+export function listText(texts: readonly string[]): string {
+  return formerOf("list", () => new Intl.ListFormat("en-GB", { type: "conjunction" })).format(texts);
 }
 
 /** Formatters take long to make, and some kilobytes each. */

@@ -51,7 +51,7 @@ function answer({ isOn, open, unclaimed, homes, ofCentral, locale }: AlertsData 
     ...(homes === 0 ? [] : [homes === 1 ? "one home" : `${numberText(homes, locale)} homes`]),
     ...(ofCentral ? ["central itself"] : []),
   ];
-  return `${openText(open, locale)}, of ${listText(places, "en-GB")}. ${claimText({ open, unclaimed }, locale)}`;
+  return `${openText(open, locale)}, of ${listText(places)}. ${claimText({ open, unclaimed }, locale)}`;
 }
 
 /** How many alerts are open, one at least. */
@@ -105,7 +105,7 @@ function Alert(props: { alert: AlertGroup["alerts"][number]; canTick: boolean; t
           <>
             {told.to.length === 0
               ? "People were"
-              : `${listText(told.to, "en-GB")} ${told.to.length === 1 ? "was" : "were"}`}{" "}
+              : `${listText(told.to)} ${told.to.length === 1 ? "was" : "were"}`}{" "}
             told <Moment at_ms={told.at_ms} times={times} />.
           </>
         )}{" "}
@@ -184,7 +184,7 @@ function Recipient({ recipient, times }: { recipient: HeardBy; times: Times }) {
     <li>
       <bdi>{to}</bdi>
       <span class="small">
-        For {listText(duties, "en-GB")}.{" "}
+        For {listText(duties)}.{" "}
         {waiting === null ? null : (
           <span class="person">
             Alerts wait since <Moment at_ms={waiting.made_ms} times={times} />

@@ -1,4 +1,5 @@
 import { applied } from "../live-difference.ts";
+import { clockText, type Times } from "../time-text.ts";
 
 /**
  * Shows the page anew with each message of the server, which has all of its data or what has changed of it, for as long as somebody can see it: a browser has few connections to a server, and pages in the
@@ -6,9 +7,9 @@ import { applied } from "../live-difference.ts";
  *
  * @returns a function that shows the page at another of its addresses
  */
-export function follow(of: { show: (data: object) => void; locale: string }): (address: string) => void {
-  const { show, locale } = of;
-  const lost = lostNotice(locale);
+export function follow(of: { show: (data: object) => void; times: Times }): (address: string) => void {
+  const { show, times } = of;
+  const lost = lostNotice(times);
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let data: object = {};
@@ -77,7 +78,7 @@ export function follow(of: { show: (data: object) => void; locale: string }): (a
 }
 
 /** A line over the page that says since when it has heard nothing, and goes when it hears again. */
-function lostNotice(locale: string) {
+function lostNotice(times: Times) {
   const line = document.createElement("p");
   line.className = "lost";
   line.setAttribute("role", "status");
@@ -87,7 +88,7 @@ function lostNotice(locale: string) {
   return {
     since: () => {
       if (timer !== undefined || !line.hidden) return;
-      const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(new Date());
+      const time = clockText(Date.now(), times);
       timer = setTimeout(() => {
         timer = undefined;
         line.textContent = `No connection since ${time}. This page shows the data of that time, and reconnects by itself.`;

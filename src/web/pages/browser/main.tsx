@@ -1,6 +1,7 @@
 import { type ComponentType, h, hydrate, render } from "preact";
 import { browserComponents } from "../browser-components.ts";
 import { PlotsContext, TonesContext } from "../parts/plots-and-tones.ts";
+import type { Times } from "../time-text.ts";
 import { ageing, type DatedData, follow } from "./following.ts";
 import { plots, tones } from "./lazy-plots.ts";
 import { leaveForToken, signIn } from "./link-sign-in.ts";
@@ -10,7 +11,7 @@ import { openPaletteByKey } from "./palette-key.ts";
 const root = document.getElementById("page") as HTMLElement;
 const { name, data, live } = JSON.parse(document.getElementById("shown")?.textContent ?? "{}") as {
   readonly name: keyof typeof browserComponents;
-  readonly data: DatedData & { readonly locale: string; readonly next: string; readonly fault?: string };
+  readonly data: Times & { readonly next: string; readonly fault?: string };
   readonly live: boolean;
 };
 if (name !== "sign-in") openPaletteByKey();
@@ -30,5 +31,5 @@ else {
 }
 if (live) {
   const showNewer = ageing(show, data);
-  open = follow({ show: (shown) => showNewer(shown as DatedData), locale: data.locale });
+  open = follow({ show: (shown) => showNewer(shown as DatedData), times: data });
 }

@@ -15,6 +15,7 @@ import { deviceHref } from "../parts/page-frame.tsx";
 import type { PlotForm } from "../parts/plots-and-tones.ts";
 import { titleOf } from "../shown-devices.ts";
 import { type Asked, type Show, sentBy, trailTo } from "../site.ts";
+import { numberText } from "../time-text.ts";
 import { hereUntil_ms, readUntil_ms, type Uncovered, uncertainTimesIn, uncoveredOf } from "../uncovered.ts";
 import { type Doses, dosesIn } from "./box-doses.ts";
 import { type Curve, curvesIn } from "./curve-data.ts";
@@ -328,8 +329,7 @@ function requestOf(
 }
 
 function numbers(locale: string): (value: number) => string {
-  const form = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
-  return (value) => form.format(value);
+  return (value) => numberText(value, locale, 1, 0);
 }
 
 const newest_max = 24;

@@ -5,6 +5,7 @@ import { ExactMoment, Frame } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import {
+  addressDate,
   clockText,
   dateText,
   dayText,
@@ -19,7 +20,7 @@ import {
 import { measuresOf, spanTitles, spiralDays_max } from "./day-plots.ts";
 import type { DeviceData, OpenedDay, ReadingEvent } from "./device-data.ts";
 import { DoseGrid } from "./dose-grid.tsx";
-import { type AddressChanges, addressOf, CurveFigure, dateOf, RasterFigure } from "./plot-figures.tsx";
+import { type AddressChanges, addressOf, CurveFigure, RasterFigure } from "./plot-figures.tsx";
 
 export function DevicePage(data: DeviceData & FrameData) {
   const { locale, now_ms, trail, words, known, made, day, shown } = data;
@@ -231,7 +232,12 @@ function OtherDays({ form, shown, span, zone }: DeviceData) {
         </label>
         <label>
           until the morning of{" "}
-          <input type="date" name="until" value={dateOf(span.edges_ms.at(-1) ?? span.to_ms, zone)} required />
+          <input
+            type="date"
+            name="until"
+            value={addressDate(span.edges_ms.at(-1) ?? span.to_ms, zone)}
+            required
+          />
         </label>
         <button type="submit">Show</button>
       </form>

@@ -5,7 +5,7 @@ import { type Drawing, type DrawnDay, type PlotForm, PlotsContext } from "../par
 import { Swatch } from "../parts/swatch.tsx";
 import { NumberCells, Table } from "../parts/table.tsx";
 import type { FrameData } from "../site.ts";
-import { dateText, durationText, numberText } from "../time-text.ts";
+import { addressDate, addressMinute, dateText, durationText, numberText } from "../time-text.ts";
 import type { Curve } from "./curve-data.ts";
 import { type MeasureName, measures, plotAddress, rowHeightOf, rowsTop } from "./day-plots.ts";
 import type { DeviceData } from "./device-data.ts";
@@ -32,7 +32,7 @@ export function RasterFigure(of: DeviceData & FrameData & { name: MeasureName; d
       notes,
       form,
       times: { locale, zone, now_ms },
-      opened: (day_ms) => addressOf({ ...data, name: device }, { day: dateOf(day_ms, zone) }),
+      opened: (day_ms) => addressOf({ ...data, name: device }, { day: addressDate(day_ms, zone) }),
       said: setWords,
       drawn: (drawn) => setDays(drawn ?? "fault"),
       chosen: (days) => plots.open(addressOf({ ...data, name: device }, momentsOf(days, zone))),
@@ -171,24 +171,15 @@ function hoursText(sum_ms: number, locale: string): string {
 }
 
 /** A stretch of time as addresses have it: in days, and to the minute where it is short. */
-function momentsOf({ from_ms, to_ms }: TimeSpan, timeZone: string): { from: string; until: string } {
+function momentsOf({ from_ms, to_ms }: TimeSpan, zone: string): { from: string; until: string } {
   if (to_ms - from_ms >= minutes_below_ms)
-    return { from: dateOf(from_ms, timeZone), until: dateOf(to_ms + day_ms - 1, timeZone) };
-  // In the form of Swedish, which is that of addresses but for one letter.
-  const form = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
-  const texts = [from_ms, to_ms].map((at_ms) => form.format(at_ms));
-  const isWhole = texts.every((text) => text.endsWith(" 00:00"));
-  const [from = "", until = ""] = texts.map((text) => (isWhole ? text.slice(0, 10) : text.replace(" ", "T")));
-  return { from, until };
+    return { from: addressDate(from_ms, zone), until: addressDate(to_ms + day_ms - 1, zone) };
+  const [from, until] = [addressMinute(from_ms, zone), addressMinute(to_ms, zone)];
+  const isWhole = [from, until].every((text) => text.endsWith("T00:00"));
+  return isWhole ? { from: from.slice(0, 10), until: until.slice(0, 10) } : { from, until };
 }
 
 const minutes_below_ms = 3 * day_ms;
-
-/** The date of a moment in a zone, as addresses have it. */
-export function dateOf(at_ms: number, timeZone: string): string {
-  const parts = { timeZone, year: "numeric", month: "2-digit", day: "2-digit" } as const;
-  return new Intl.DateTimeFormat("en-CA", parts).format(at_ms);
-}
 
 /** Numbers over time, drawn where there is a browser, and told in words and as a table everywhere. */
 export function CurveFigure({ curve, ...data }: DeviceData & FrameData & { curve: Curve }) {

@@ -195,7 +195,7 @@ async function troublesOf(
     const since = why.since_ms === undefined ? "" : ` since ${momentText(why.since_ms, times)}`;
     const what = `${why.text.charAt(0).toUpperCase()}${why.text.slice(1)}${since}.`;
     const bring = toBring(of);
-    return bring.length === 0 ? { what } : { what, remedy: `Bring ${listText(bring, times.locale)}.` };
+    return bring.length === 0 ? { what } : { what, remedy: `Bring ${listText(bring)}.` };
   });
 }
 

@@ -4,7 +4,7 @@ import { quality_enough, quality_strong } from "../../../domain/link-quality.ts"
 import { DeviceLink, Moment } from "../parts/page-frame.tsx";
 import { sentence } from "../setup-visit/setup-visit-words.ts";
 import type { ShownConflict } from "../shown-devices.ts";
-import { clockText, dayText, durationText, numberText, type Times } from "../time-text.ts";
+import { clockText, dayText, durationText, narrowWeekdayText, numberText, type Times } from "../time-text.ts";
 import type { Battery, DeviceRow } from "./home-devices.ts";
 import type { HomeNeed, NamedDevice } from "./home-needs.ts";
 
@@ -55,7 +55,7 @@ function Doses({ doses, times }: { doses: readonly Dose[]; times: Times }) {
         return (
           <li key={date} class={status} title={words}>
             <span class="unseen">{words}</span>
-            <span aria-hidden="true">{narrowWeekday(noon_ms, times.locale)}</span>
+            <span aria-hidden="true">{narrowWeekdayText(noon_ms, day)}</span>
             <span aria-hidden="true">{doseMarks[status]}</span>
           </li>
         );
@@ -72,10 +72,6 @@ export function DoseLegend() {
       known, {doseMarks.due} not due yet
     </p>
   );
-}
-
-function narrowWeekday(at_ms: number, locale: string): string {
-  return new Intl.DateTimeFormat(locale, { weekday: "narrow", timeZone: "UTC" }).format(at_ms);
 }
 
 const doseMarks = { taken: "✓", late: "✓", due: "·", unknown: "?", missed: "✗" } as const;

@@ -122,7 +122,7 @@ function Needy({ home, locale, now_ms }: { home: LosingHome; locale: string; now
             </li>
           ))}
         </ul>
-        {bring.length === 0 ? null : <p class="bring">Bring {listText(bring, locale)}.</p>}
+        {bring.length === 0 ? null : <p class="bring">Bring {listText(bring)}.</p>}
       </div>
     </li>
   );

@@ -2,7 +2,7 @@ import type { TimeSpan } from "../../../base/time.ts";
 import { note_words_max, noteKinds } from "../../../domain/note-kinds.ts";
 import { isMoment, kindWords, partOf, type ShownNote } from "../parts/note-words.ts";
 import { Swatch } from "../parts/swatch.tsx";
-import { momentText, type Times } from "../time-text.ts";
+import { addressMinute, momentText, type Times } from "../time-text.ts";
 import type { Noting } from "./notes-data.ts";
 
 interface NotesOf extends Noting {
@@ -76,13 +76,17 @@ export function Notes({ notes, form, times, path, chosen, isChosen = false, item
               <input
                 type="datetime-local"
                 name="from"
-                defaultValue={localText(chosen.from_ms, times.zone)}
+                defaultValue={addressMinute(chosen.from_ms, times.zone)}
                 required
               />
             </label>
             <label>
               until (empty: it lasts){" "}
-              <input type="datetime-local" name="until" defaultValue={localText(chosen.to_ms, times.zone)} />
+              <input
+                type="datetime-local"
+                name="until"
+                defaultValue={addressMinute(chosen.to_ms, times.zone)}
+              />
             </label>
             {item === undefined ? null : (
               <label>
@@ -132,13 +136,6 @@ function spanText(note: ShownNote, times: Times): string {
   const from = momentText(note.from_ms, times);
   if (note.to_ms === null) return `from ${from} on`;
   return isMoment(note) ? from : `${from} to ${momentText(note.to_ms, times)}`;
-}
-
-/** A local time as forms have it, to the minute. */
-function localText(at_ms: number, timeZone: string): string {
-  // The form of Swedish is that of forms but for one letter.
-  const form = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "short" });
-  return form.format(at_ms).replace(" ", "T");
 }
 
 /** So much of a strip is seen of the shortest note, percent. */

@@ -144,7 +144,7 @@ function Group({ words, notes, devices, times }: DeviceGroup & { times: Times })
       </p>
       {notes.map(({ when, quantities }) => (
         <p key={when}>
-          {when}: {listText(["the time", ...quantities], "en-GB")}.
+          {when}: {listText(["the time", ...quantities])}.
         </p>
       ))}
       <ul class="devices">
@@ -172,10 +172,10 @@ function People({ people, locale }: { people: readonly PersonKept[]; locale: str
         {people.map(({ subject, fields, records }) => (
           <li key={subject}>
             {`Person ${subject}: `}
-            {listText(
-              [...fields, ...records.map(({ count, words }) => `${numberText(count, locale)} ${words}`)],
-              "en-GB",
-            ) || "a number, and nothing else"}
+            {listText([
+              ...fields,
+              ...records.map(({ count, words }) => `${numberText(count, locale)} ${words}`),
+            ]) || "a number, and nothing else"}
             .
           </li>
         ))}
@@ -252,8 +252,8 @@ function Remote({ allowed, asked, times }: RemoteSeen & { times: Times }) {
         <p>The box does nothing that the study asks for from afar. It only hears when to pause.</p>
       ) : (
         <p>
-          The study may ask the box from afar to {listText(allowed, "en-GB")}. Besides pausing, the box does
-          nothing else that comes from outside.
+          The study may ask the box from afar to {listText(allowed)}. Besides pausing, the box does nothing
+          else that comes from outside.
         </p>
       )}
       <p>{asked.length === 0 ? "Nothing was asked for so far." : "This was asked for:"}</p>

@@ -3,7 +3,7 @@ import { hourOf } from "../home/strip-window.ts";
 import { NumberCells, Table } from "../parts/table.tsx";
 import { night_h } from "../parts/uncovered-look.ts";
 import { Nothing } from "../parts/uncovered-shapes.tsx";
-import { calendarText, type Times } from "../time-text.ts";
+import { calendarText, numberText, type Times } from "../time-text.ts";
 import type { Uncovered } from "../uncovered.ts";
 import { around, DayLabels, percent, uncoveredIn, Value } from "./report-figures.tsx";
 import type { ActiveDay, ActivityReport, MissingReport } from "./report-measures.ts";
@@ -20,7 +20,7 @@ export function ActivityRaster({ report, uncovered, until_ms }: RasterOf) {
         <strong>
           <bdi>{report.itemname}</bdi>
         </strong>{" "}
-        {events.toLocaleString("en")} events in {days.length} days
+        {numberText(events, "en-GB")} events in {days.length} days
       </figcaption>
       <div class="raster">
         <svg class="row-labels" height={days.length * row_px} aria-hidden="true" focusable="false">

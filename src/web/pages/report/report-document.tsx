@@ -230,15 +230,12 @@ function answerOf({ pillboxes, walking, missing }: HouseholdReport) {
   const said = [
     ...(due > 0
       ? [
-          `Of ${due} doses ${listText(
-            [
-              `${count("taken")} were taken`,
-              ...(count("late") > 0 ? [`${count("late")} late`] : []),
-              `${count("missed")} missed`,
-              ...(count("unknown") > 0 ? [`${count("unknown")} cannot be told`] : []),
-            ],
-            "en-GB",
-          )}.`,
+          `Of ${due} doses ${listText([
+            `${count("taken")} were taken`,
+            ...(count("late") > 0 ? [`${count("late")} late`] : []),
+            `${count("missed")} missed`,
+            ...(count("unknown") > 0 ? [`${count("unknown")} cannot be told`] : []),
+          ])}.`,
         ]
       : []),
     ...speeds.flatMap(({ name, speed }) =>
