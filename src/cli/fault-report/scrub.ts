@@ -136,7 +136,8 @@ function programFiles(): string[] {
   const ending = isSource ? /\.tsx?$/ : /\.js$/;
   return (
     directories
-      .flatMap((directory) => readdirSync(directory, { recursive: true, withFileTypes: true }))
+      // Beside a bundle lie the libraries that are not in it, whose words are no words of the program.
+      .flatMap((directory) => readdirSync(directory, { recursive: isSource, withFileTypes: true }))
       .filter((entry) => entry.isFile() && ending.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
       // The demo and the simulators have made-up people, rooms and devices.
