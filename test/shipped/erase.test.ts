@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { postgresServer } from "../../testbed/postgres/server.ts";
+import { testAtNight } from "../at-night.ts";
 import { MarkedHomes, marksIn } from "./erasing.ts";
 
 let homes: MarkedHomes | undefined;
@@ -108,25 +109,28 @@ describe("a home that is erased at central", () => {
     expect(marksIn(made.bytesIn("elsewhere"), ...here)).toEqual(gone);
   });
 
-  test("on PostgreSQL is in no page, download or history, and uploads do not bring it back", async () => {
-    await using database = await (await postgresServer()).database();
-    const made = new MarkedHomes(database.url);
-    await uploaded(made);
-    const other = marksIn(await made.served(), "MARK13", "ADDRESS13", "SUBJECT8");
-    await made.live(12, "MARK12-late", 200, 30);
-    await Promise.all([
-      made.run("erase", "--home", "12", ...made.store, "--yes", "--json"),
-      made.upload(12),
-      made.upload(13),
-    ]);
-    await made.upload(12);
-    expect(marksIn(await made.served(), ...here)).toEqual(gone);
-    expect(marksIn(await made.served(), "MARK13", "ADDRESS13", "SUBJECT8")).toEqual(other);
-    expect(marksIn(made.bytesIn("box-12"), ...ofBox)).toEqual(goneThere);
-    expect(await made.upload(12, "verify")).toMatchObject({ differing_days: 0 });
-    await made.stop();
-    await made[Symbol.asyncDispose]();
-  });
+  testAtNight(
+    "on PostgreSQL is in no page, download or history, and uploads do not bring it back",
+    async () => {
+      await using database = await (await postgresServer()).database();
+      const made = new MarkedHomes(database.url);
+      await uploaded(made);
+      const other = marksIn(await made.served(), "MARK13", "ADDRESS13", "SUBJECT8");
+      await made.live(12, "MARK12-late", 200, 30);
+      await Promise.all([
+        made.run("erase", "--home", "12", ...made.store, "--yes", "--json"),
+        made.upload(12),
+        made.upload(13),
+      ]);
+      await made.upload(12);
+      expect(marksIn(await made.served(), ...here)).toEqual(gone);
+      expect(marksIn(await made.served(), "MARK13", "ADDRESS13", "SUBJECT8")).toEqual(other);
+      expect(marksIn(made.bytesIn("box-12"), ...ofBox)).toEqual(goneThere);
+      expect(await made.upload(12, "verify")).toMatchObject({ differing_days: 0 });
+      await made.stop();
+      await made[Symbol.asyncDispose]();
+    },
+  );
 });
 
 describe("a participant", () => {

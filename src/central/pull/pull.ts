@@ -27,6 +27,8 @@ interface PullOptions {
   readonly counts: ReceivedCounts;
   /** Central's record of this home's gateway at the start. */
   readonly known?: GatewayRecord;
+  /** Of thousands of readings each; then others have their turn. */
+  readonly turn_batches_max?: number;
 }
 
 /**
@@ -54,7 +56,7 @@ export class Pull {
    * @throws TryAgainLater where the next turn may go better by itself; OperatorError where somebody has to do something
    */
   async turn(stop: AbortSignal): Promise<{ readonly more: boolean }> {
-    const { store, clock, log, allowances, counts, connect } = this.#options;
+    const { store, clock, log, allowances, counts, connect, turn_batches_max = 32 } = this.#options;
     const { home, place } = this.gateway;
     const client = connect(this.gateway, stop);
     const remarks = () => {
@@ -132,8 +134,6 @@ async function readFiles(client: HttpClient): Promise<HomeFiles> {
   }
 }
 
-/** Of thousands of readings each: then others have their turn. */
-const turn_batches_max = 32;
 /** That are remembered; more than these are all. */
 const days_max = 4_000;
 

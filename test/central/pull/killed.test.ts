@@ -11,6 +11,7 @@ import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { below, keptLog, seeded } from "../../../testbed/sample.ts";
 import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
 import { CentralProcess } from "../../../testbed/uploader-processes.ts";
+import { testAtNight } from "../../at-night.ts";
 import { rowsAt } from "./pulled-home.ts";
 
 const readings = 60_000;
@@ -147,8 +148,11 @@ test("central that is killed again and again while it reads a gateway has every 
   await pullThroughKills({ directory: join(listed.site.directory, "central") }, listed);
 });
 
-test("central that is killed again and again while it reads a gateway has every reading once (PostgreSQL)", async () => {
-  await using database = await (await postgresServer()).database();
-  await using listed = await listedGateway();
-  await pullThroughKills({ database: database.url }, listed);
-});
+testAtNight(
+  "central that is killed again and again while it reads a gateway has every reading once (PostgreSQL)",
+  async () => {
+    await using database = await (await postgresServer()).database();
+    await using listed = await listedGateway();
+    await pullThroughKills({ database: database.url }, listed);
+  },
+);

@@ -10,6 +10,7 @@ import { beginEpochIn } from "../../../src/store/sqlite/role-and-epoch.ts";
 import { TryAgainLater } from "../../../src/web/client/http-request.ts";
 import { FaultyProxy } from "../../../testbed/faulty-proxy.ts";
 import { homeReadings } from "../../../testbed/home-readings.ts";
+import { nightly } from "../../../testbed/nightly.ts";
 import { postgresServer } from "../../../testbed/postgres/server.ts";
 import { keptLog, seeded, sensor, sensorEvent } from "../../../testbed/sample.ts";
 import { testAtNight } from "../../at-night.ts";
@@ -120,13 +121,14 @@ onBothStores(
     const random = seeded(11);
     await using home = await PulledHome.start(3, programme.clock);
     const source = homeReadings(random, from_ms);
-    const proxy = new FaultyProxy({ port: home.port, random, bytes_max: 60_000 });
+    const [readings, faults_least, bytes_max] = nightly ? [30_000, 25, 60_000] : [10_000, 12, 30_000];
+    const proxy = new FaultyProxy({ port: home.port, random, bytes_max });
     let appended = 0;
     let pull = await home.pull(programme.store, { url: `http://127.0.0.1:${proxy.port}` });
-    for (let round = 0; round < 100 && (proxy.faults < 25 || appended < 30_000); round += 1) {
-      if (appended < 30_000) {
-        await home.append(next(source, 3_000));
-        appended += 3_000;
+    for (let round = 0; round < 100 && (proxy.faults < faults_least || appended < readings); round += 1) {
+      if (appended < readings) {
+        await home.append(next(source, readings / 10));
+        appended += readings / 10;
       }
       const turn = pull.turn(never).catch((thrown) => {
         if (!(thrown instanceof TryAgainLater)) throw thrown;
@@ -142,8 +144,8 @@ onBothStores(
     proxy.calm = true;
     await drain(pull);
     proxy.stop();
-    expect(proxy.faults).toBeGreaterThanOrEqual(25);
-    expect(appended).toBe(30_000);
+    expect(proxy.faults).toBeGreaterThanOrEqual(faults_least);
+    expect(appended).toBe(readings);
     await expectOnce(home, programme, appended);
   },
 );
@@ -153,18 +155,18 @@ test("a backlog of months is taken in several turns, so that others have theirs,
   await programme.start();
   await using home = await PulledHome.start(4, programme.clock);
   const source = homeReadings(seeded(8), from_ms - 40 * day_ms);
-  await home.append(next(source, 140_000));
-  const pull = await home.pull(programme.store);
+  await home.append(next(source, 10_000));
+  const pull = await home.pull(programme.store, { turn_batches_max: 2 });
   expect(await pull.turn(never)).toEqual({ more: true });
   const [before] = await programme.store.gateways();
-  expect(before?.held_seq).toBe(32 * 4_096);
-  expect(before?.report).toMatchObject({ last_seq: 140_000, pulled: { verified_seq: 0 } });
+  expect(before?.held_seq).toBe(2 * 4_096);
+  expect(before?.report).toMatchObject({ last_seq: 10_000, pulled: { verified_seq: 0 } });
   // A spare box that got the files of these readings would believe to have them.
   expect((await programme.store.backups(4)).size).toBe(0);
   expect(await pull.turn(never)).toEqual({ more: false });
-  await expectOnce(home, programme, 140_000);
+  await expectOnce(home, programme, 10_000);
   const [after] = await programme.store.gateways();
-  expect(after?.report).toMatchObject({ pulled: { verified_seq: 140_000 } });
+  expect(after?.report).toMatchObject({ pulled: { verified_seq: 10_000 } });
 });
 
 test("a box that was restored goes on under another epoch, and both are held", async () => {
@@ -204,12 +206,12 @@ test("a gateway that uploads while it is read has every reading at central once"
   const pull = await home.pull(programme.store);
   const source = homeReadings(seeded(2), from_ms);
   for (let round = 1; round <= 4; round += 1) {
-    await home.append(next(source, 6_000));
+    await home.append(next(source, 2_000));
     const [pushed] = await Promise.all([push(), drain(pull)]);
-    expect(pushed).toMatchObject({ confirmed_seq: round * 6_000, differing_days: 0 });
+    expect(pushed).toMatchObject({ confirmed_seq: round * 2_000, differing_days: 0 });
   }
   await drain(pull);
-  await expectOnce(home, programme, 24_000);
+  await expectOnce(home, programme, 8_000);
   expect((await programme.store.gateways()).find(({ home: at }) => at === 5)?.rivals).toEqual([]);
   expect(home.lines).toEqual([]);
 });

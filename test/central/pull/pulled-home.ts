@@ -97,7 +97,11 @@ export class PulledHome implements AsyncDisposable {
   /** Central's side, as it is after a start; waits between attempts pass at once. */
   async pull(
     store: CentralStore,
-    { url = `http://127.0.0.1:${this.#port}`, token = this.token } = {},
+    {
+      url = `http://127.0.0.1:${this.#port}`,
+      token = this.token,
+      ...more
+    }: { url?: string; token?: string; turn_batches_max?: number } = {},
   ): Promise<Pull> {
     const { clock } = this;
     const { log } = this.#kept;
@@ -119,6 +123,7 @@ export class PulledHome implements AsyncDisposable {
       allowances: new HomeAllowances({ quotas: defaultQuotas, clock }),
       counts: new ReceivedCounts(),
       ...(known === undefined ? {} : { known }),
+      ...more,
     });
   }
 
