@@ -8,6 +8,7 @@ import { faults, spoilsTheNewest, spoilsWhenThere } from "../../../testbed/updat
 import { UpdatingBox } from "../../../testbed/updates/updating-box.ts";
 import { wentBackReport } from "../../../testbed/updates/went-back.ts";
 import { inHome } from "../../../testbed/uploading.ts";
+import { testAtNight } from "../../at-night.ts";
 
 /** A deaf release is waited for so long. */
 const trial_s = 10;
@@ -104,7 +105,7 @@ test("a release that changes the database and what was recorded goes back after 
   expect(home.update.refusals).toMatchObject([{ version: "0.2.0", reason: "went_back" }]);
 });
 
-test("a release whose upload sends nothing and says that all is well goes back", async () => {
+testAtNight("a release whose upload sends nothing and says that all is well goes back", async () => {
   await say(0x21);
   await box.site.answer("upload", "--config", box.site.config, "--json");
   box.publish({ version: "0.2.0", fault: faults["has an upload that does nothing"], short: true });
@@ -117,36 +118,42 @@ test("a release whose upload sends nothing and says that all is well goes back",
   expect(message).toContain("central holds its readings up to 1 of 2");
 });
 
-test("a deaf release goes back, and what was heard meanwhile stays where the database kept its form", async () => {
-  await say(0x21);
-  box.publish({ version: "0.2.0", fault: faults.deaf });
-  const { result, message } = await box.update();
-  expect(result).toBe("went_back");
-  expect(message).toContain("the driver zigbee does not hear its device");
-  expect(message).not.toContain("put back");
-  await box.serving();
-  await box.site.listening();
-  await say(0x22);
-});
-
-for (const form of nightly ? (["another form", "the same form"] as const) : (["another form"] as const))
-  test(`a reading that comes between the copy and the switch stays as it was recorded, where a release spoils it and leaves the database ${form}`, async () => {
+testAtNight(
+  "a deaf release goes back, and what was heard meanwhile stays where the database kept its form",
+  async () => {
     await say(0x21);
-    box.publish({ version: "0.2.0", fault: spoilsTheNewest(form) });
-    let number = 0x22;
-    box.beforeStop = async () => {
-      box.beforeStop = async () => {};
-      await say(number++);
-    };
+    box.publish({ version: "0.2.0", fault: faults.deaf });
     const { result, message } = await box.update();
     expect(result).toBe("went_back");
-    expect(message).toContain("the data were put back, with 1 reading that came since");
+    expect(message).toContain("the driver zigbee does not hear its device");
+    expect(message).not.toContain("put back");
     await box.serving();
     await box.site.listening();
-    await say(number);
-    await box.site.answer("upload", "--config", box.site.config, "--json");
-    expect(await eventsAtCentral()).toEqual([0x21, 0x22, 0x23]);
-  });
+    await say(0x22);
+  },
+);
+
+for (const form of ["another form", "the same form"] as const)
+  testAtNight(
+    `a reading that comes between the copy and the switch stays as it was recorded, where a release spoils it and leaves the database ${form}`,
+    async () => {
+      await say(0x21);
+      box.publish({ version: "0.2.0", fault: spoilsTheNewest(form) });
+      let number = 0x22;
+      box.beforeStop = async () => {
+        box.beforeStop = async () => {};
+        await say(number++);
+      };
+      const { result, message } = await box.update();
+      expect(result).toBe("went_back");
+      expect(message).toContain("the data were put back, with 1 reading that came since");
+      await box.serving();
+      await box.site.listening();
+      await say(number);
+      await box.site.answer("upload", "--config", box.site.config, "--json");
+      expect(await eventsAtCentral()).toEqual([0x21, 0x22, 0x23]);
+    },
+  );
 
 test("a release that three boxes went back from is tried by no fourth, which says why, and the next release is", async () => {
   const file = box.publish({ version: "0.2.0", short: true });
@@ -170,11 +177,12 @@ test("a release that three boxes went back from is tried by no fourth, which say
   expect(out).toContain(
     "0.2.0 is stopped, and no further box tries it: homes 1, 2, 3 went back from it (it is deaf)",
   );
+  if (!nightly) return;
   box.publish({ version: "0.3.0", short: true });
   expect(await box.update()).toMatchObject({ result: "updated" });
 });
 
-test("an erasure reaches the copy that is kept while a release is watched", async () => {
+testAtNight("an erasure reaches the copy that is kept while a release is watched", async () => {
   await say(0x21);
   configure(trial_s, hour_s);
   box.publish({ version: "0.2.0", short: true });

@@ -39,8 +39,10 @@ const baseline = async (listened_ms: number) => {
   return found;
 };
 
-/** A sensor that tells its state each two hours joins. Answers its address. */
+/** A sensor that tells its state each two hours joins. Answers its address, once the gateway's store has it. */
 async function join(model = "3041"): Promise<string> {
+  const known = async () => (await baseline(4 * hour_ms)).heard.flatMap(({ items }) => items).length;
+  const before = await known();
   const { ieee } = (await stick.tell({ do: "add", model })) as { ieee: string };
   const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
   await pair.line();
@@ -48,6 +50,7 @@ async function join(model = "3041"): Promise<string> {
   await pair.line();
   pair.kill("SIGINT");
   await pair.exited;
+  await eventually(async () => (await known()) > before || undefined, `${ieee} is known`);
   return ieee;
 }
 
@@ -163,11 +166,15 @@ test("no release is tried while recording is paused, and none misses a device th
 
 test("no release is tried while a driver may still come to hear its device: the new one would not be asked for it", async () => {
   expect(await judge.busy()).toBeUndefined();
+  const before = await baseline(hour_ms);
   // As after a power cut, with a stick that is slow to come up.
   expect(await gateway.stop()).toBe(0);
   site.configure({ sections: `[zigbee]\nport = "${site.directory}/no-stick-yet"\nadapter = "zstack"` });
   await site.run();
   expect(await judge.busy()).toBe("the driver zigbee does not hear its device yet");
+  // A release that it is the fault of has to go.
+  const at = { switched_ms: 0, listened_ms: 0, trial_ms: day_ms, token, thoroughly: false };
+  expect((await judge.look(before, at)).missing).toEqual(["the driver zigbee does not hear its device"]);
   // A box whose stick was taken away has its updates all the same.
   later_ms = hour_ms;
   await eventually(async () => ((await judge.busy()) === undefined ? true : undefined), "it tries in vain");

@@ -16,7 +16,9 @@ import { day_ms } from "../../../src/base/time.ts";
 import { eventually } from "../../../testbed/front-door.ts";
 import { breaksItsUpdaterWhenThere, faults } from "../../../testbed/updates/release-faults.ts";
 import { UpdatingBox } from "../../../testbed/updates/updating-box.ts";
+import { testAtNight } from "../../at-night.ts";
 
+/** Whole updates. steps.test.ts and run-update.test.ts ask by day, of their parts, what is asked of a box here at night. */
 let box: UpdatingBox;
 beforeEach(async () => {
   box = new UpdatingBox();
@@ -67,21 +69,24 @@ test("a box takes the newest release for its ring, without Bun where it has that
   });
 });
 
-test("the release before and the copy of the data stay until a release was watched for days, over a power cut too", async () => {
-  box.configure("", 30, 3);
-  box.publish({ version: "0.2.0", short: true });
-  expect(await box.update()).toMatchObject({ result: "watched" });
-  expect(box.state().trial).toMatchObject({ phase: "days", days: { watched_ms: 0 } });
-  expect([box.link("current"), box.link("confirmed")]).toEqual(["0.2.0", box.link("confirmed")]);
-  expect(box.link("confirmed")).toEndWith("package");
-  expect(existsSync(join(box.releases, "copy"))).toBe(true);
-  await box.cutPower();
-  await box.boot();
-  expect(box.running()).toContain("releases/current");
-  expect(await box.judged()).toMatchObject({ result: "updated" });
-  expect(box.link("confirmed")).toBe("0.2.0");
-  expect(existsSync(join(box.releases, "copy"))).toBe(false);
-});
+testAtNight(
+  "the release before and the copy of the data stay until a release was watched for days, over a power cut too",
+  async () => {
+    box.configure("", 30, 3);
+    box.publish({ version: "0.2.0", short: true });
+    expect(await box.update()).toMatchObject({ result: "watched" });
+    expect(box.state().trial).toMatchObject({ phase: "days", days: { watched_ms: 0 } });
+    expect([box.link("current"), box.link("confirmed")]).toEqual(["0.2.0", box.link("confirmed")]);
+    expect(box.link("confirmed")).toEndWith("package");
+    expect(existsSync(join(box.releases, "copy"))).toBe(true);
+    await box.cutPower();
+    await box.boot();
+    expect(box.running()).toContain("releases/current");
+    expect(await box.judged()).toMatchObject({ result: "updated" });
+    expect(box.link("confirmed")).toBe("0.2.0");
+    expect(existsSync(join(box.releases, "copy"))).toBe(false);
+  },
+);
 
 test("a release that does not start goes back by itself, is not tried again, and makes way for the next one", async () => {
   box.publish({ version: "0.2.0", fault: faults["does not start"], short: true });
@@ -107,34 +112,40 @@ test("a release that breaks its updater is not kept: it could bring no later one
   expect(readdirSync(box.releases)).not.toContain("proof");
 });
 
-test("where the updater of a confirmed release breaks, an older one stands in and brings the next release", async () => {
-  const broken = join(box.disk, "broken");
-  box.publish({ version: "0.2.0", fault: breaksItsUpdaterWhenThere(broken, 7), short: true });
-  expect(await box.update()).toMatchObject({ result: "updated" });
-  writeFileSync(broken, "");
-  // It is looked after as before: the confirmed release is the one that a worse one goes back to.
-  box.publish({ version: "0.3.0", fault: faults["does not start"], short: true });
-  expect(await box.update()).toMatchObject({ result: "went_back" });
-  await box.serving();
-  for (const link of ["current", "confirmed"] as const) expect(box.link(link)).toEndWith("0.2.0");
-  box.publish({ version: "0.4.0", short: true });
-  expect(await box.update()).toMatchObject({ result: "updated" });
-  expect(box.link("confirmed")).toBe("0.4.0");
-  expect(box.link("previous")).toEndWith("/0.2.0");
-});
+testAtNight(
+  "where the updater of a confirmed release breaks, an older one stands in and brings the next release",
+  async () => {
+    const broken = join(box.disk, "broken");
+    box.publish({ version: "0.2.0", fault: breaksItsUpdaterWhenThere(broken, 7), short: true });
+    expect(await box.update()).toMatchObject({ result: "updated" });
+    writeFileSync(broken, "");
+    // It is looked after as before: the confirmed release is the one that a worse one goes back to.
+    box.publish({ version: "0.3.0", fault: faults["does not start"], short: true });
+    expect(await box.update()).toMatchObject({ result: "went_back" });
+    await box.serving();
+    for (const link of ["current", "confirmed"] as const) expect(box.link(link)).toEndWith("0.2.0");
+    box.publish({ version: "0.4.0", short: true });
+    expect(await box.update()).toMatchObject({ result: "updated" });
+    expect(box.link("confirmed")).toBe("0.4.0");
+    expect(box.link("previous")).toEndWith("/0.2.0");
+  },
+);
 
-test("an updater that ends as if all were well and looks for nothing for days is taken for broken", async () => {
-  const broken = join(box.disk, "broken");
-  box.publish({ version: "0.2.0", fault: breaksItsUpdaterWhenThere(broken, 0), short: true });
-  expect(await box.update()).toMatchObject({ result: "updated" });
-  writeFileSync(broken, "");
-  box.publish({ version: "0.3.0", short: true });
-  await expect(box.update()).rejects.toThrow("the updater has failed");
-  const days_ago = new Date(Date.now() - 4 * day_ms);
-  utimesSync(join(box.releases, "state.json"), days_ago, days_ago);
-  expect(await box.update()).toMatchObject({ result: "updated" });
-  expect(box.link("confirmed")).toBe("0.3.0");
-});
+testAtNight(
+  "an updater that ends as if all were well and looks for nothing for days is taken for broken",
+  async () => {
+    const broken = join(box.disk, "broken");
+    box.publish({ version: "0.2.0", fault: breaksItsUpdaterWhenThere(broken, 0), short: true });
+    expect(await box.update()).toMatchObject({ result: "updated" });
+    writeFileSync(broken, "");
+    box.publish({ version: "0.3.0", short: true });
+    await expect(box.update()).rejects.toThrow("the updater has failed");
+    const days_ago = new Date(Date.now() - 4 * day_ms);
+    utimesSync(join(box.releases, "state.json"), days_ago, days_ago);
+    expect(await box.update()).toMatchObject({ result: "updated" });
+    expect(box.link("confirmed")).toBe("0.3.0");
+  },
+);
 
 /** Instants of an update, by what lies on the disk then. `scripts/trials update` tries any instant. */
 const instants: Readonly<Record<string, (box: UpdatingBox) => boolean>> = {
@@ -145,17 +156,20 @@ const instants: Readonly<Record<string, (box: UpdatingBox) => boolean>> = {
 
 describe("power that goes in the middle of", () => {
   for (const [name, isNow] of Object.entries(instants))
-    test(`${name} leaves a box that serves, and that goes on`, async () => {
-      // Where files are many, only while they are unpacked.
-      box.publish({ version: "0.2.0", short: name !== "proving the updater" });
-      await box.cutPowerWhen(() => isNow(box));
-      await box.boot();
-      expect(await box.update()).toMatchObject({ result: "updated" });
-      await box.serving();
-      expect(box.link("confirmed")).toBe("0.2.0");
-    });
+    (name === "judging" ? test : testAtNight)(
+      `${name} leaves a box that serves, and that goes on`,
+      async () => {
+        // Where files are many, only while they are unpacked.
+        box.publish({ version: "0.2.0", short: name !== "proving the updater" });
+        await box.cutPowerWhen(() => isNow(box));
+        await box.boot();
+        expect(await box.update()).toMatchObject({ result: "updated" });
+        await box.serving();
+        expect(box.link("confirmed")).toBe("0.2.0");
+      },
+    );
 
-  test("going back leaves a box that goes back", async () => {
+  testAtNight("going back leaves a box that goes back", async () => {
     box.publish({ version: "0.2.0", fault: faults["does not start"], short: true });
     await box.cutPowerWhen(() => box.state().trial?.phase === "back");
     box.switchOn();
@@ -165,7 +179,7 @@ describe("power that goes in the middle of", () => {
   });
 });
 
-test("the links follow the state, whatever they were when the power went", async () => {
+testAtNight("the links follow the state, whatever they were when the power went", async () => {
   box.publish({ version: "0.2.0", short: true });
   expect(await box.update()).toMatchObject({ result: "updated" });
   const package_ = box.link("previous") ?? "";
@@ -180,34 +194,40 @@ test("the links follow the state, whatever they were when the power went", async
   expect(await box.status()).toMatchObject({ running: "0.2.0", confirmed: "0.2.0" });
 });
 
-test("a switch that fails, as on a full disk, leaves a gateway that runs, and is done the next time", async () => {
-  box.publish({ version: "0.2.0", short: true });
-  // In the place of the link that is about to be made.
-  const inTheWay = join(box.releases, "current.new");
-  mkdirSync(inTheWay, { recursive: true });
-  await expect(box.update()).rejects.toThrow("the updater has failed");
-  expect(box.state().trial).toBeDefined();
-  await box.serving();
-  expect(box.running()).toContain("package");
-  rmdirSync(inTheWay);
-  expect(await box.update()).toMatchObject({ result: "updated" });
-  expect(box.link("current")).toBe("0.2.0");
-});
+testAtNight(
+  "a switch that fails, as on a full disk, leaves a gateway that runs, and is done the next time",
+  async () => {
+    box.publish({ version: "0.2.0", short: true });
+    // In the place of the link that is about to be made.
+    const inTheWay = join(box.releases, "current.new");
+    mkdirSync(inTheWay, { recursive: true });
+    await expect(box.update()).rejects.toThrow("the updater has failed");
+    expect(box.state().trial).toBeDefined();
+    await box.serving();
+    expect(box.running()).toContain("package");
+    rmdirSync(inTheWay);
+    expect(await box.update()).toMatchObject({ result: "updated" });
+    expect(box.link("current")).toBe("0.2.0");
+  },
+);
 
-test("a package that is installed by hand in the middle of a trial ends it: what it brings runs, and is confirmed by nobody else", async () => {
-  box.publish({ version: "0.2.0", short: true });
-  const update = box.update();
-  await eventually(() => box.state().trial?.switched_ms !== undefined || undefined, "the switch");
-  await box.serving();
-  // As its postinst does.
-  for (const link of ["current", "confirmed"]) rmSync(join(box.releases, link));
-  await box.restart();
-  expect(await update).toMatchObject({ result: "overruled" });
-  expect(readdirSync(box.releases).toSorted()).toEqual(["metadata", "state.json", "update.lock"]);
-  expect(box.state().trial).toBeUndefined();
-  await box.serving();
-  expect(box.running()).toContain("package");
-});
+testAtNight(
+  "a package that is installed by hand in the middle of a trial ends it: what it brings runs, and is confirmed by nobody else",
+  async () => {
+    box.publish({ version: "0.2.0", short: true });
+    const update = box.update();
+    await eventually(() => box.state().trial?.switched_ms !== undefined || undefined, "the switch");
+    await box.serving();
+    // As its postinst does.
+    for (const link of ["current", "confirmed"]) rmSync(join(box.releases, link));
+    await box.restart();
+    expect(await update).toMatchObject({ result: "overruled" });
+    expect(readdirSync(box.releases).toSorted()).toEqual(["metadata", "state.json", "update.lock"]);
+    expect(box.state().trial).toBeUndefined();
+    await box.serving();
+    expect(box.running()).toContain("package");
+  },
+);
 
 test("a box refuses a package with other bytes than the list says, and one that is for another machine, and tells so in its state", async () => {
   const name = box.publish({ version: "0.2.0" }).replace(/.*\//, "");
@@ -232,14 +252,17 @@ test("a box refuses a package with other bytes than the list says, and one that 
   expect(existsSync(join(box.releases, "current"))).toBe(false);
 });
 
-test("a first update that was cut off before the switch is not taken for a release that nobody has confirmed", async () => {
-  box.publish({ version: "0.2.0", short: true });
-  mkdirSync(box.releases, { recursive: true });
-  symlinkSync(dirname(box.running() ?? ""), join(box.releases, "confirmed"));
-  const { code, out, said } = await box.startUpdate();
-  expect(said).not.toContain("nobody has confirmed");
-  expect([code, JSON.parse(out).result]).toEqual([0, "updated"]);
-});
+testAtNight(
+  "a first update that was cut off before the switch is not taken for a release that nobody has confirmed",
+  async () => {
+    box.publish({ version: "0.2.0", short: true });
+    mkdirSync(box.releases, { recursive: true });
+    symlinkSync(dirname(box.running() ?? ""), join(box.releases, "confirmed"));
+    const { code, out, said } = await box.startUpdate();
+    expect(said).not.toContain("nobody has confirmed");
+    expect([code, JSON.parse(out).result]).toEqual([0, "updated"]);
+  },
+);
 
 test("a command of a release that fails ends the update with a line that says why, and the next one goes on", async () => {
   box.publish({ version: "0.2.0", short: true });
