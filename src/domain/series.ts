@@ -76,8 +76,8 @@ export const seriesTable = {
         ),
         // ZCL 8.2.2.2.1.3; the rest are reserved.
         bits: [
-          "alarm 1: open (a door, a window), vibration, water, smoke",
-          "alarm 2: movement or presence",
+          "alarm 1: proximity (a door or window is open), vibration, water, smoke",
+          "alarm 2: presence or movement",
           "the sensor was opened or taken off",
           "its battery is low",
           "it sends supervision reports",

@@ -10,7 +10,6 @@ import {
 import { Place, placesPath } from "../domain/derived/places.ts";
 import type { Item } from "../domain/records/item.ts";
 import { Home } from "../domain/records/programme-records.ts";
-import { isUnixTime } from "../domain/records/record-field.ts";
 import { gathered, type InterfaceReader, type ListRecord, pagesOf } from "./answers.ts";
 import {
   type AskedSpan,
@@ -101,7 +100,7 @@ function columnsOf(name: DerivedName): FileColumn[] {
     if (one.name === "day") return { ...column("day", "date", one.meaning), identifies: "nobody" };
     return field === undefined
       ? one
-      : { ...one, meaning: field.meaning, unit: isUnixTime(field.schema) ? "" : field.unit };
+      : { ...one, meaning: field.meaning, unit: one.type === "moment" ? "" : field.unit };
   });
   return [{ ...column("homeid", "integer", "the home"), identifies: "home" }, ...own];
 }

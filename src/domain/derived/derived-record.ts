@@ -20,7 +20,10 @@ function recordOf(name: DerivedName): TObject {
     { ...schema, description: unit === "" || isUnixTime(schema) ? of : `${of} (${unit})` },
   ]);
   return record(title, {
-    stamp: unixTime({ description: `when it began; ${meaning}`, minimum: 0 }),
+    stamp: unixTime({
+      description: `when it began, which of a whole day or night is the start of its day; ${meaning}`,
+      minimum: 0,
+    }),
     day: identifying(
       "nobody",
       Type.String({ description: "the day of the calendar at the home: 2026-11-20", title: "a date" }),

@@ -170,7 +170,10 @@ export const derivedTable = {
       stop: nullableTime("its end"),
       in_bed_min: nullableNumber("min", "in bed, or in the bedroom"),
       asleep_min: nullableNumber("min", "asleep"),
-      breaks: nullableInteger("", "breaks within it"),
+      breaks: nullableInteger(
+        "",
+        "how often it was broken: by a watch times awake too, by the others times out of bed or bedroom",
+      ),
     },
     derive: nights,
   },
