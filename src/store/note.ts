@@ -19,8 +19,8 @@ export type NoteChanges = Static<typeof NoteChanges>;
 
 /** Notes on time that are written and removed here: see docs/notes.md. */
 export interface NoteStore {
-  /** Keeps and removes notes of a home in one transaction. */
-  changeNotes(home: number, changes: NoteChanges): Promise<void>;
+  /** Keeps and removes notes of a home in one transaction; answers how many were removed. */
+  changeNotes(home: number, changes: NoteChanges): Promise<number>;
 }
 
 /** The changes that make some notes of others, as many as may be told at once. */

@@ -151,7 +151,7 @@ function putIdentities(database: Connection, files: ReadonlyMap<string, Uint8Arr
   const kept = contentOf(files, identitiesName, KeptIdentities);
   if (kept === undefined) return;
   const hasOwn = database.query("SELECT 1 FROM identities LIMIT 1").values().length > 0;
-  if (!hasOwn || !isLater(database, kept)) replaceIdentities(database, kept.identities);
+  if (!hasOwn || !isLater(database, kept)) new Runner(database).run(replaceIdentities(kept.identities));
 }
 
 /** Whether a database went at least as far as one was when a file was made of it. */

@@ -9,8 +9,8 @@ import { lookupText } from "./item-names.ts";
 import { unkeptIn } from "./pausing.ts";
 import { visibleWith } from "./records.ts";
 
-/** See `NoteStore.changeNotes`. */
-export function* changeNotes(home: number, { kept, removed }: NoteChanges): Work<void> {
+/** See `NoteStore.changeNotes`. Answers how many were removed. */
+export function* changeNotes(home: number, { kept, removed }: NoteChanges): Work<number> {
   yield* hold("inventory alone");
   yield* put({
     put: "records",
@@ -23,12 +23,14 @@ export function* changeNotes(home: number, { kept, removed }: NoteChanges): Work
     ]),
     conflict: "ON CONFLICT (type, number, id) DO UPDATE SET record = excluded.record",
   });
+  let gone = 0;
   for (const noteid of removed)
-    yield* change(
+    gone += yield* change(
       "DELETE FROM records WHERE type = 'notes' AND number = $1 AND id = $2",
       home,
       idOf(home, noteid),
     );
+  return gone;
 }
 
 /**

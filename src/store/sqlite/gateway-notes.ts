@@ -5,6 +5,7 @@ import type { Device, Gap } from "../../domain/reading.ts";
 import { type SeriesName, seriesOf } from "../../domain/series.ts";
 import { arrays, change, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../database.ts";
 import type {
+  Admitted,
   BootTime,
   DeafIn,
   HeardState,
@@ -18,7 +19,6 @@ import type {
 import { knownStream } from "../inventory/device-items.ts";
 import { normalAddress } from "../inventory/item-names.ts";
 import { cadenceOf, silence_max_ms } from "../series/coverage-intervals.ts";
-import type { Connection } from "./connection.ts";
 
 /**
  * Keeps that the gateway or a driver listened. Who listened and which devices were alive is kept as two times that are
@@ -219,51 +219,69 @@ export function* waitingFacts(limit: number): Work<WaitingFact[]> {
   return rows.map(({ fact, ...row }) => ({ ...row, fact: JSON.parse(fact) }));
 }
 
-/** To be called in a transaction. */
-export function keepIdentities(database: Connection, notes: IdentityNotes): void {
-  for (const identity of notes.identities) putIdentity(database, identity);
-  for (const conflict of notes.conflicts) putConflict(database, conflict);
+/** Lets devices in: see `AdmissionStore`. */
+export function* admit(devices: readonly Admitted[]): Work<void> {
+  for (const { address, admitted_ms, reason } of devices)
+    yield* change("INSERT OR REPLACE INTO admitted VALUES ($1, $2, $3)", address, admitted_ms, reason);
 }
 
-/** See `IdentityStore.settleConflict`; to be called in a transaction. */
-export function settleConflict(database: Connection, { conflict, answer, at_ms, by }: Settling): void {
+/** Forgets an admitted device and all that was known under its address; whether there was anything. */
+export function* forgetDevice(address: string): Work<boolean> {
+  const admitted = yield* change("DELETE FROM admitted WHERE address = $1", address);
+  return (yield* forgetIdentity(address)) || admitted > 0;
+}
+
+/** Stores the id of this gateway's home. */
+export function* setHome(home: number): Work<void> {
+  yield* change("INSERT OR REPLACE INTO meta VALUES ('home', $1)", home);
+}
+
+export function* keepIdentities(notes: IdentityNotes): Work<void> {
+  for (const identity of notes.identities) yield* putIdentity(identity);
+  for (const conflict of notes.conflicts) yield* putConflict(conflict);
+}
+
+/** See `IdentityStore.settleConflict`. */
+export function* settleConflict({ conflict, answer, at_ms, by }: Settling): Work<void> {
   if (answer === "refused") {
-    putConflict(database, { ...conflict, refused_ms: at_ms, refused_by: by });
+    yield* putConflict({ ...conflict, refused_ms: at_ms, refused_by: by });
     return;
   }
-  const { address } = conflict.known;
-  forgetIdentity(database, address);
-  putIdentity(database, acceptedIdentity(conflict, at_ms, by));
+  yield* forgetIdentity(conflict.known.address);
+  yield* putIdentity(acceptedIdentity(conflict, at_ms, by));
 }
 
-/** Whether anything was known under the address until now; to be called in a transaction. */
-export function forgetIdentity(database: Connection, address: string): boolean {
-  const tables = ["identities", "identity_conflicts"];
-  const found = tables.map((table) => database.query(`DELETE FROM ${table} WHERE address = ?`).run(address));
-  return found.some(({ changes }) => changes > 0);
+/** Whether anything was known under the address until now. */
+function* forgetIdentity(address: string): Work<boolean> {
+  let gone = 0;
+  for (const table of ["identities", "identity_conflicts"])
+    gone += yield* change(`DELETE FROM ${table} WHERE address = $1`, address);
+  return gone > 0;
 }
 
-/** Puts identities in the place of all that are known under their addresses. A conflict that a person has settled since then goes; to be called in a transaction. */
-export function replaceIdentities(database: Connection, identities: readonly Identity[]): void {
+/** Puts identities in the place of all that are known under their addresses. A conflict that a person has settled since then goes. */
+export function* replaceIdentities(identities: readonly Identity[]): Work<void> {
   for (const { address, accepted_ms = null } of identities) {
-    database.query("DELETE FROM identities WHERE address = ?").run(address);
-    database
-      .query(
-        "DELETE FROM identity_conflicts WHERE address = ?1 AND ?2 IS NOT NULL AND conflict ->> '$.known.accepted_ms' IS NOT ?2",
-      )
-      .run(address, accepted_ms);
+    yield* change("DELETE FROM identities WHERE address = $1", address);
+    yield* change(
+      `DELETE FROM identity_conflicts
+       WHERE address = $1 AND $2 IS NOT NULL AND conflict ->> '$.known.accepted_ms' IS NOT $2`,
+      ...[address, accepted_ms],
+    );
   }
-  for (const identity of identities) putIdentity(database, identity);
+  for (const identity of identities) yield* putIdentity(identity);
 }
 
-function putIdentity(database: Connection, identity: Identity): void {
-  database
-    .query("INSERT OR REPLACE INTO identities VALUES (?, ?, ?)")
-    .run(identity.address, identity.kind, JSON.stringify(identity));
+function* putIdentity(identity: Identity): Work<void> {
+  yield* change(
+    "INSERT OR REPLACE INTO identities VALUES ($1, $2, $3)",
+    ...[identity.address, identity.kind, JSON.stringify(identity)],
+  );
 }
 
-function putConflict(database: Connection, conflict: Conflict): void {
-  database
-    .query("INSERT OR REPLACE INTO identity_conflicts VALUES (?, ?)")
-    .run(conflict.known.address, JSON.stringify(conflict));
+function* putConflict(conflict: Conflict): Work<void> {
+  yield* change(
+    "INSERT OR REPLACE INTO identity_conflicts VALUES ($1, $2)",
+    ...[conflict.known.address, JSON.stringify(conflict)],
+  );
 }

@@ -161,12 +161,12 @@ function devicesOn({ database, writer }: SqliteParts): AdmissionStore & Identity
   const { snapshot } = readsOf(database);
   return {
     admissions: snapshot(admissions),
-    admit: (admitted) => writer.ask("admit", admitted),
-    forgetDevice: (address) => writer.ask("forgetDevice", address),
+    admit: (admitted) => writer.write("admit", admitted),
+    forgetDevice: (address) => writer.write("forgetDevice", address),
     identities: snapshot(identities),
-    settleConflict: (settling) => writer.ask("settleConflict", settling),
-    nameItem: (giving) => writer.ask("nameItem", giving),
-    replaceItem: (replacing) => writer.ask("replaceItem", replacing),
+    settleConflict: (settling) => writer.write("settleConflict", settling),
+    nameItem: (giving) => writer.write("nameItem", giving),
+    replaceItem: (replacing) => writer.write("replaceItem", replacing),
   };
 }
 

@@ -3,26 +3,26 @@ import { clockQuality } from "../../base/clock.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { seriesOf, type Value } from "../../domain/series.ts";
-import type { Work } from "../database.ts";
-import type { Admitted, Appended, HeldFact, Notes, Settling } from "../gateway/gateway-store.ts";
-import type { NamedItem, NameGiving, Replacing } from "../inventory/given-names.ts";
-import { homesOnSqlite } from "../inventory/homes.ts";
+import type { Appended, HeldFact, Notes } from "../gateway/gateway-store.ts";
+import { type Homes, homesOnSqlite } from "../inventory/homes.ts";
 import { nameItem, replaceItem } from "../inventory/naming.ts";
 import type { Imported, ImportedRecord } from "../inventory/record-store.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../inventory/staged-import.ts";
 import { Additions } from "../series/additions.ts";
 import { forEverySeries } from "../series/series-columns.ts";
 import { ReadingRefused } from "../store.ts";
-import { type WriteArguments, type WriteName, type Written, workOf, writesOf } from "../writes.ts";
+import { type WriteArguments, type Written, workOf, writesOf } from "../writes.ts";
 import { beginPurge, busy_max_ms, type Connection, purge, requireRoom } from "./connection.ts";
 import { isRefusedValue, named, storeFault } from "./faults.ts";
 import {
-  forgetIdentity,
+  admit,
+  forgetDevice,
   keepIdentities,
   noteGap,
   noteHeard,
   noteListening,
   noteTimes,
+  setHome,
   settleConflict,
 } from "./gateway-notes.ts";
 import { ReadBefore } from "./read-before.ts";
@@ -118,7 +118,7 @@ export class StoreWriting {
       if (this.#hasDropped && batch.released !== undefined) beginPurge(this.database);
       this.#purgeIsDue = this.#hasDropped && batch.released !== undefined;
       this.#hasDropped = false;
-      if (batch.identities !== undefined) keepIdentities(this.database, batch.identities);
+      if (batch.identities !== undefined) this.runner.run(keepIdentities(batch.identities));
       return { first_seq, last_seq, created };
     });
   }
@@ -136,7 +136,11 @@ export class StoreWriting {
   finishImport({ dryRun }: { readonly dryRun: boolean }): Imported {
     this.stageRecords([]);
     try {
-      return this.#renaming(() => finishImport(this.runner.run(homesByRole()), { dryRun }));
+      return this.transaction(() => {
+        const imported = this.runner.run(finishImport(this.runner.run(homesByRole()), { dryRun }));
+        this.streams.forget();
+        return imported;
+      });
     } finally {
       this.abandonImport();
     }
@@ -147,53 +151,22 @@ export class StoreWriting {
     this.#importing = false;
   }
 
-  /** Does a change that both databases do alike. */
-  write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Written<Name> {
-    const work = () => this.runner.run(workOf(writes, name, given));
+  /** Does a change by its name. It may have been of what is remembered here. */
+  write<Name extends HereName>(name: Name, ...given: HereArguments<Name>): HereWritten<Name> {
     if (name === "erase") named(this.#path, () => requireRoom(this.#path));
-    if (takingAway.includes(name)) return this.#takeAway(work);
-    return this.transaction(() => {
-      // With the next upload, or within a day, no byte of a note that is removed is in the files.
-      if (name === "changeNotes" && (given as WriteArguments<"changeNotes">)[1].removed.length > 0)
-        beginPurge(this.database);
-      return work();
+    const away = takingAway[name];
+    // No copy beside the database has what is taken away at once.
+    const kept = away === "at once" && this.#essentials.remove();
+    const result = this.transaction(() => {
+      const done = this.runner.run(workOf(writesHere(this.runner.run(homesByRole())), name, given));
+      if (done && away !== undefined) beginPurge(this.database);
+      this.streams.forget();
+      this.unkept.forget();
+      return done;
     });
-  }
-
-  /** See `AdmissionStore`. */
-  admit(devices: readonly Admitted[]): void {
-    this.transaction(() => {
-      const put = this.database.query("INSERT OR REPLACE INTO admitted VALUES (?, ?, ?)");
-      for (const { address, admitted_ms, reason } of devices) put.run(address, admitted_ms, reason);
-    });
-  }
-
-  forgetDevice(address: string): boolean {
-    return this.transaction(() => {
-      const { changes } = this.database.query("DELETE FROM admitted WHERE address = ?").run(address);
-      return forgetIdentity(this.database, address) || changes > 0;
-    });
-  }
-
-  /** See `IdentityStore`. */
-  settleConflict(settling: Settling): void {
-    this.transaction(() => settleConflict(this.database, settling));
-  }
-
-  /** See `NameStore`. */
-  nameItem(giving: NameGiving): NamedItem {
-    return this.#renaming(() => nameItem(giving));
-  }
-
-  replaceItem(replacing: Replacing): NamedItem {
-    return this.#renaming(() => replaceItem(replacing));
-  }
-
-  /** Stores the id of this gateway's home. */
-  setHome(home: number): void {
-    this.transaction(() => {
-      this.database.query("INSERT OR REPLACE INTO meta VALUES ('home', ?)").run(home);
-    });
+    if (away === "at once") named(this.#path, () => purge(this.database, this.#path));
+    if (kept) this.keepEssentials();
+    return result;
   }
 
   /** See `GatewayStore.keepEssentials`. */
@@ -212,30 +185,6 @@ export class StoreWriting {
   close(): void {
     this.abandonImport();
     this.database.close();
-  }
-
-  /** Does work in one transaction that may give items other names or streams. */
-  #renaming<Result>(work: () => Work<Result>): Result {
-    return this.transaction(() => {
-      const result = this.runner.run(work());
-      this.streams.forget();
-      return result;
-    });
-  }
-
-  /** Takes something away in one transaction, and its bytes from the files after it. */
-  #takeAway<Result>(work: () => Result): Result {
-    const kept = this.#essentials.remove();
-    const result = this.transaction(() => {
-      const done = work();
-      if (done) beginPurge(this.database);
-      this.streams.forget();
-      this.unkept.forget();
-      return done;
-    });
-    named(this.#path, () => purge(this.database, this.#path));
-    if (kept) this.keepEssentials();
-    return result;
   }
 
   /** Takes the bytes of what was dropped from the files. What is committed stays committed: where another process keeps the file busy, `maintain` tries again. */
@@ -343,6 +292,22 @@ const wal_max_bytes = 16 * 1024 * 1024;
 const checkpoint_max_ms = 250;
 /** Rows of an index that `optimize` looks at. */
 const analysis_rows_max = 400;
-const writes = writesOf(homesOnSqlite, homesByRole);
-/** After these no byte of what they remove is in the files. */
-const takingAway: readonly WriteName[] = ["erase", "takeErasures", "takePauses", "withdraw"];
+
+/** The changes of both databases, and those of a gateway alone. */
+function writesHere(homes: Homes) {
+  return { ...writesOf(homes), admit, forgetDevice, nameItem, replaceItem, setHome, settleConflict };
+}
+
+type WritesHere = ReturnType<typeof writesHere>;
+export type HereName = keyof WritesHere;
+export type HereArguments<Name extends HereName> = WriteArguments<Name, WritesHere>;
+export type HereWritten<Name extends HereName> = Written<Name, WritesHere>;
+
+/** After these no byte of what they take away is in the files: at once, or after the next upload, a day at the latest. */
+const takingAway: Readonly<Partial<Record<HereName, "at once" | "later">>> = {
+  erase: "at once",
+  takeErasures: "at once",
+  takePauses: "at once",
+  withdraw: "at once",
+  changeNotes: "later",
+};

@@ -5,7 +5,6 @@ import { NameTaken } from "../inventory/given-names.ts";
 import type { Imported, RecordStore } from "../inventory/record-store.ts";
 import { ReadingRefused } from "../store.ts";
 import type { StoreWriter } from "../store-on-database.ts";
-import type { WriteArguments, WriteName, Written } from "../writes.ts";
 import { databasePath, orClosed } from "./connection.ts";
 import {
   finishPlacing,
@@ -17,11 +16,11 @@ import {
 import { storeFault } from "./faults.ts";
 import { claimRole, type Role } from "./role-and-epoch.ts";
 import { damageIn } from "./salvage-sources.ts";
-import { StoreWriting } from "./write.ts";
+import { type HereArguments, type HereName, type HereWritten, StoreWriting } from "./write.ts";
 
 /** Calls to the writer's thread, whose arguments and answers are copied between the threads: those of its `Writing`, and before them, once, `open`. */
 export interface WriterCalls extends Omit<Methods<StoreWriting>, "write"> {
-  write(name: WriteName, ...given: readonly unknown[]): unknown;
+  write(name: HereName, ...given: readonly unknown[]): unknown;
   open(options: WriterOptions): OpenedDatabase;
   /** See `damageIn`; of any database, also before `open`. */
   damageIn(path: string): string | undefined;
@@ -102,8 +101,8 @@ export abstract class SqliteWriter implements StoreWriter {
 
   abstract close(): Promise<void>;
 
-  write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>> {
-    return this.ask("write", name, ...given) as Promise<Written<Name>>;
+  write<Name extends HereName>(name: Name, ...given: HereArguments<Name>): Promise<HereWritten<Name>> {
+    return this.ask("write", name, ...given) as Promise<HereWritten<Name>>;
   }
 
   async importRecords(
@@ -176,7 +175,7 @@ export class ServerWriting {
     orClosed(database, () => claimRole(database, directory, role));
     database.run(`PRAGMA cache_size = -${cache_kib[role]}`);
     this.#writing = new StoreWriting({ path, database, home });
-    if (home !== undefined) this.#writing.setHome(home);
+    if (home !== undefined) this.#writing.write("setHome", home);
     return { versionBefore };
   }
 
