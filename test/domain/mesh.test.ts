@@ -196,6 +196,9 @@ describe("scans that are kept", () => {
     expect(ages.slice(0, 28)).toEqual(Array.from({ length: 28 }, (_, place) => place * 6));
     const weeks = new Set(kept.slice(28).map((one) => Math.floor(one.at_ms / (7 * 24 * hour_ms))));
     expect(weeks.size).toBe(52);
+    // The newest of its week: the next one belongs to the week after, but for the newest, which went on.
+    const later = kept.slice(29).map((one) => (one.at_ms + 6 * hour_ms) % (7 * 24 * hour_ms));
+    expect(later.every((into_ms) => into_ms < 6 * hour_ms)).toBe(true);
   });
 
   test("of a large mesh are fewer, so that the file stays within its bounds", () => {
