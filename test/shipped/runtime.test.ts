@@ -17,6 +17,7 @@ async function settingsOn(machine: MachineSize, env: Readonly<Record<string, str
 test("a gateway has a compiler where the machine has memory for one, and a small heap where it has not", async () => {
   const large = await settingsOn("large");
   expect(large).toContain("BUN_JSC_useFTLJIT=0");
+  expect(large).toContain("BUN_JSC_useGenerationalGC=0");
   expect(large.filter((setting) => /BaselineJIT|MiniVM/.test(setting))).toEqual([]);
   await site?.remove();
   const small = await settingsOn("small");
