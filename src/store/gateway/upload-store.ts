@@ -46,8 +46,8 @@ export interface UploadStore extends Store, AdmissionStore, UncertainTimes, Iden
   noteUpload(state: UploadState): Promise<void>;
 
   /**
-   * Removes readings with a stamp below `before_ms` and a number up to `through_seq`, by whole spans of counts, so that readings of
-   * the same span may stay; at most `readings_max` in this call, in a transaction of its own. Answers how many, and whether more remain.
+   * Removes readings with a stamp below `before_ms` and a number up to `through_seq`, from the oldest of each stream to the first that stays; all of a
+   * millisecond go or stay. At most `readings_max` in this call, or one millisecond, in a transaction of its own. Answers how many, and whether more remain.
    */
   prune(request: {
     readonly before_ms: number;

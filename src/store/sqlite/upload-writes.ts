@@ -1,15 +1,13 @@
 import { OperatorError } from "../../base/errors.ts";
 import { identityOf, numberOf } from "../../domain/records/record-table.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
-import type { ReadingColumns } from "../batch.ts";
 import { type Batch, firstIndexFrom, type SeriesColumns } from "../batch.ts";
 import { arrays, change, objects, putReadings, rowsOf, type Work } from "../database.ts";
 import { withoutErased } from "../erasure.ts";
 import type { EpochSpan, UploadState } from "../gateway/upload-store.ts";
 import { homesOnSqlite, oneHome } from "../inventory/homes.ts";
 import type { ImportedRecord } from "../inventory/record-store.ts";
-import { readingsOf } from "../series/block-codec.ts";
-import { BlockReader, removeFromBlocks } from "../series/blocks.ts";
+import { removeFromBlocks } from "../series/blocks.ts";
 import { eachReading, readingsAfter } from "../series/readings.ts";
 import type { SeriesRows } from "../series/series-rows.ts";
 import { placesOf, type StreamSeries } from "../series/streams.ts";
@@ -178,13 +176,14 @@ export function* prune({
     const run = (yield* placesOf(oneHome, { series, home: 0, streams: [stream] })).get(stream);
     if (run === undefined || (yield* mayBeReadAgain(run, newest_stamp))) continue;
     for (;;) {
-      const parts = yield* removable(run, Math.min(before_ms, newest_stamp), through_seq);
-      if (parts.length === 0) break;
+      const stamps = yield* goingFirst(run, Math.min(before_ms, newest_stamp), through_seq);
+      if (stamps.length === 0) break;
+      const most = firstOfMillisecond(stamps, Math.max(0, readings_max - pruned));
       // A call always gets on, however little it may remove.
-      const most = pruned === 0 ? Math.max(readings_max, parts[0]?.count ?? 0) : readings_max - pruned;
-      const removed = yield* remove(run, parts, most);
-      if (removed === 0) return { pruned, more: true };
-      pruned += removed;
+      const count = most === 0 && pruned === 0 ? firstIndexFrom(stamps, (stamps[0] ?? 0) + 1) : most;
+      if (count === 0) return { pruned, more: true };
+      yield* remove(run, count, stamps[count - 1] ?? 0);
+      pruned += count;
     }
   }
   return { pruned, more: false };
@@ -201,53 +200,25 @@ function* mayBeReadAgain(run: StreamSeries, newest_stamp: number): Work<boolean>
   return (yield* readingsAfter(run, of)).every(([, seq]) => seq < (own?.[0] ?? 1));
 }
 
-/** The oldest parts of a run that may go: whole blocks, the beginning of one, or rows where there are no blocks. */
-function* removable(run: StreamSeries, before_ms: number, through_seq: number): Work<PrunablePart[]> {
-  const reader = new BlockReader(run, { from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER }, 1);
-  const parts: PrunablePart[] = [];
-  for (let block = yield* reader.next(); block !== undefined; block = yield* reader.next()) {
-    const { stamp, last_stamp, count, max_seq } = block;
-    const before = parts.at(-1);
-    const shares = before?.last_stamp === stamp;
-    const goes = last_stamp < before_ms && max_seq <= through_seq;
-    if (goes && shares) parts.splice(-1, 1, { last_stamp, count: before.count + count });
-    else if (goes && parts.length < parts_per_look) parts.push({ last_stamp, count });
-    else if (goes) return parts;
-    else {
-      // All readings of a millisecond go or stay.
-      if (shares) parts.pop();
-      return parts.length > 0 ? parts : yield* beginningOf(run, before_ms, through_seq);
-    }
-  }
-  return parts.length > 0 ? parts : yield* beginningOf(run, before_ms, through_seq);
-}
-
-/** The oldest readings that may go, as far as these are looked at. */
-function* beginningOf(run: StreamSeries, before_ms: number, through_seq: number): Work<PrunablePart[]> {
+/** The stamps of the oldest readings that may go, as far as these are looked at. All of a millisecond go or stay. */
+function* goingFirst(run: StreamSeries, before_ms: number, through_seq: number): Work<number[]> {
   const of = { after: [0, 0], before_ms: Number.MAX_SAFE_INTEGER, limit: readings_per_look } as const;
-  return partsOf(readingsOf(run.series, yield* readingsAfter(run, of)), before_ms, through_seq);
+  const readings = yield* readingsAfter(run, of);
+  const stamps = readings.map(([stamp_ms]) => stamp_ms);
+  const stays = readings.findIndex(([stamp_ms, seq]) => stamp_ms >= before_ms || seq > through_seq);
+  if (stays < 0 && readings.length < readings_per_look) return stamps;
+  return stamps.slice(0, firstOfMillisecond(stamps, stays < 0 ? readings.length - 1 : stays));
 }
 
-/** The beginning of readings that may go, of which all of a millisecond go or stay. */
-function partsOf({ stamp_ms, seq }: ReadingColumns, before_ms: number, through_seq: number): PrunablePart[] {
-  const isGone = (_: number, index: number) =>
-    (stamp_ms[index] as number) < before_ms && (seq[index] as number) <= through_seq;
-  const stays = seq.findIndex((number, index) => !isGone(number, index));
-  const count = firstIndexFrom(stamp_ms, stays < 0 ? before_ms : (stamp_ms[stays] as number));
-  return count === 0 ? [] : [{ last_stamp: stamp_ms[count - 1] as number, count }];
+/** The place of the first of the millisecond that a place lies in; their number where there is no such place. */
+function firstOfMillisecond(stamps: readonly number[], place: number): number {
+  const stamp_ms = stamps[place];
+  return stamp_ms === undefined ? stamps.length : firstIndexFrom(stamps, stamp_ms);
 }
 
-/** Removes parts from the oldest on, as many as have at most `most` readings together; answers how many those were. */
-function* remove(run: StreamSeries, parts: readonly PrunablePart[], most: number): Work<number> {
+/** Removes the oldest readings of a run, which are so many, up to a stamp. */
+function* remove(run: StreamSeries, removed: number, last_ms: number): Work<void> {
   const { series, stream } = run;
-  let removed = 0;
-  let last_ms = -1;
-  for (const part of parts) {
-    if (removed + part.count > most) break;
-    removed += part.count;
-    last_ms = part.last_stamp;
-  }
-  if (removed === 0) return 0;
   yield* removeFromBlocks(run, { from_ms: 0, before_ms: last_ms + 1 });
   yield* change(`DELETE FROM ${series} WHERE stream = $1 AND stamp <= $2`, stream, last_ms);
   yield* change(
@@ -261,7 +232,6 @@ function* remove(run: StreamSeries, parts: readonly PrunablePart[], most: number
     ...[stream, series, removed],
   );
   yield* recount(oneHome, { series, home: 0, streams: [stream], changed: false });
-  return removed;
 }
 
 interface PruneRequest {
@@ -276,14 +246,7 @@ interface PrunedStream {
   readonly newest_stamp: number;
 }
 
-/** Readings that go together. */
-interface PrunablePart {
-  readonly last_stamp: number;
-  readonly count: number;
-}
-
-const parts_per_look = 64;
-/** More than a block has: the first of a millisecond that many are of stay. */
+/** More than a block has. Those of a millisecond that has so many stay. */
 const readings_per_look = 4_096;
 
 /** The least and the greatest of some numbers. */
