@@ -122,6 +122,8 @@ async function ended(process: Bun.Subprocess<"ignore", "pipe", "pipe">) {
   return { out, said, code };
 }
 
+/** For tests that are about the Bun, and need no bundle. */
+const fromSource = { env: { LINTEL_DEBUG: "1" } };
 const nobody = 65534;
 const itself = { out: `${version}\n`, code: 0 };
 
@@ -129,7 +131,7 @@ describe("the Bun that runs lintel", () => {
   test("is that on PATH where it is the pinned one, and nothing is fetched, or written into the home directory", async () => {
     bunOnPath();
     registry();
-    expect(await ended(start({}, "--version"))).toMatchObject({ ...itself, said: "" });
+    expect(await ended(start(fromSource, "--version"))).toMatchObject({ ...itself, said: "" });
     expect(downloads()).toBe(0);
     expect(readdirSync(join(directory, "home"))).toEqual([]);
   });
@@ -137,9 +139,9 @@ describe("the Bun that runs lintel", () => {
   test("is fetched where that on PATH is of another version", async () => {
     program(join(directory, "bin/bun"), "#!/bin/sh\necho 0.8.1\n");
     registry();
-    expect(await ended(start({}, "--version"))).toMatchObject(itself);
+    expect(await ended(start(fromSource, "--version"))).toMatchObject(itself);
     expect(downloads()).toBe(1);
-    expect(await ended(start({}, "--version"))).toMatchObject({ ...itself, said: "" });
+    expect(await ended(start(fromSource, "--version"))).toMatchObject({ ...itself, said: "" });
     expect(downloads()).toBe(1);
   });
 
@@ -150,13 +152,13 @@ describe("the Bun that runs lintel", () => {
   ])("is fetched anew where the one in the checkout is %s", async (_, text) => {
     program(kept(), text);
     registry();
-    expect(await ended(start({}, "--version"))).toMatchObject(itself);
+    expect(await ended(start(fromSource, "--version"))).toMatchObject(itself);
     expect(downloads()).toBe(1);
   });
 
   test("is fetched once by first runs that begin together", async () => {
     registry();
-    const runs = await Promise.all([1, 2, 3].map(() => ended(start({}, "--version"))));
+    const runs = await Promise.all([1, 2, 3].map(() => ended(start(fromSource, "--version"))));
     for (const run of runs) expect(run).toMatchObject(itself);
     expect(downloads()).toBe(1);
     expect(readdirSync(join(checkout, ".bun")).filter((name) => name.startsWith("fetch"))).toEqual([]);
@@ -165,7 +167,7 @@ describe("the Bun that runs lintel", () => {
   test("is not run when it does not match its checksum", async () => {
     registry();
     cpSync(join(root, "scripts/bun.sha512"), join(checkout, "scripts/bun.sha512"));
-    const { code, said } = await ended(start({}, "--version"));
+    const { code, said } = await ended(start(fromSource, "--version"));
     expect(code).toBe(1);
     expect(said).toContain("does not match its checksum");
     expect(existsSync(kept())).toBe(false);
@@ -224,13 +226,13 @@ describe("a first run that is stopped", () => {
       Bun.spawnSync(["mkfifo", asked]);
       program(join(directory, "bin/curl"), `#!/bin/sh\necho asked >"${asked}"\nexec tail -f /dev/null\n`);
       // As a terminal does it: the signal goes to all that was started together.
-      const run = start({ detached: true }, "--version");
+      const run = start({ ...fromSource, detached: true }, "--version");
       await Bun.file(asked).text();
       process.kill(-run.pid, signal);
       expect((await ended(run)).code).toBe(code);
       expect(readdirSync(join(checkout, ".bun"))).toEqual(["lock"]);
       program(join(directory, "bin/curl"), answers);
-      expect(await ended(start({}, "--version"))).toMatchObject(itself);
+      expect(await ended(start(fromSource, "--version"))).toMatchObject(itself);
     },
   );
 });

@@ -360,6 +360,6 @@ const kept = [
   "SELECT stream, series, seq, stamp FROM late ORDER BY stream, series, seq",
 ];
 const events = "wirelesssensor_events";
-const steps = 18;
+const steps = nightly ? 18 : 12;
 const uploads_first = 4;
 const pages_max = 20;

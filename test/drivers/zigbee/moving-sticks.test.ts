@@ -5,6 +5,7 @@ import { frames_since_backup_max } from "../../../drivers/zigbee/moving.ts";
 import { EmberSimulator } from "../../../drivers/zigbee/simulator/ember/coordinator.ts";
 import { listenAs, type Make, makes } from "../../../drivers/zigbee/simulator/makes.ts";
 import type { StickSimulator } from "../../../drivers/zigbee/simulator/stick.ts";
+import { nightly } from "../../../testbed/nightly.ts";
 import { RecordingHost, seededRandom, temporaryDirectory } from "../../../testbed/recording-host.ts";
 
 const directory = temporaryDirectory();
@@ -35,7 +36,12 @@ async function homeOf(make: Make, name: string) {
   return { host, old, devices, listen };
 }
 
-const directions = makes.flatMap((from) => makes.map((to) => [from, to] as const));
+/** By day each make gives its network away once and takes one over once, and the one whose backups differ has one of its own. */
+const directions = makes.flatMap((from, index) =>
+  makes
+    .filter((to) => nightly || to === makes[(index + 1) % makes.length] || (from === "ember" && to === from))
+    .map((to) => [from, to] as const),
+);
 
 test.each([...directions])(
   "a home moves from a stick of %s to one of %s: its sensors go on, and none is let in anew",
