@@ -9,7 +9,10 @@ const files = await sourceFiles();
 const program = files.filter(({ path }) => /^(src|drivers)\//.test(path) && !path.includes("/test/"));
 
 /** `path:line: text` of every line that matches. */
-function linesWith(pattern: RegExp, of = program): string[] {
+function linesWith(
+  pattern: RegExp,
+  of: readonly Pick<(typeof program)[number], "path" | "text">[] = program,
+): string[] {
   return of.flatMap(({ path, text }) =>
     text
       .split("\n")
@@ -49,6 +52,16 @@ test("no time is that of the zone of the process: a home has its own, and all el
 test("pages have one place that writes dates, numbers and lists, in English: none goes by the machine or the browser", () => {
   const pages = program.filter(({ path }) => /^src\/web\/pages\/(?!time-text\.ts)/.test(path));
   expect(linesWith(/\bIntl\.|\.toLocaleString\(/, pages)).toEqual([]);
+});
+
+test("type and room of every page are steps of one scale, but on paper and of letters themselves", async () => {
+  const styles = (await repositoryFiles()).filter((path) => /^src\/.*\.css$/.test(path));
+  expect(styles.length).toBeGreaterThan(5);
+  const sheets = await Promise.all(
+    styles.map(async (path) => ({ path, text: await Bun.file(join(root, path)).text() })),
+  );
+  const literal = /^\s*(font-size|(row-|column-)?gap|(margin|padding)(-\w+)*):[^;]*\b\d*\.?\d+(rem|px)\b/;
+  expect(linesWith(literal, sheets)).toEqual([]);
 });
 
 test("nothing is printed but by the log and the commands", () => {

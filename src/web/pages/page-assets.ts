@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, extname, join } from "node:path";
 import plotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
-import colours from "../server/colours.css" with { type: "text" };
+import variables from "../server/variables.css" with { type: "text" };
 import alerts from "./alerts/alerts.css" with { type: "text" };
 import device from "./device/device.css" with { type: "text" };
 import find from "./find/find.css" with { type: "text" };
@@ -65,7 +65,7 @@ async function makeAssets(): Promise<Assets> {
 }
 
 /** The style of all pages. A page has the last word. */
-const styles = [plotStyle, colours, general, home, device, find, notes];
+const styles = [plotStyle, variables, general, home, device, find, notes];
 
 /** Rules that one page alone has. */
 const ownStyles: Readonly<Record<string, string>> = { homes, alerts, recorded, "home-day": homeDay };

@@ -1,8 +1,8 @@
-import colours from "./colours.css" with { type: "text" };
 import reading from "./reading.css" with { type: "text" };
+import variables from "./variables.css" with { type: "text" };
 
 /** The style of pages that are read like a book: the interface, and the documents. */
-export const readingStyle = `${colours}${reading}`;
+export const readingStyle = `${variables}${reading}`;
 
 /**
  * Headers of such a page: it may load nothing, from wherever, and has the one style that stands in it.

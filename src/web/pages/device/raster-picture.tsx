@@ -1,6 +1,6 @@
 import { renderToString } from "preact-render-to-string";
 import { hour_ms } from "../../../base/time.ts";
-import colours from "../../server/colours.css" with { type: "text" };
+import variables from "../../server/variables.css" with { type: "text" };
 import { night_h } from "../parts/uncovered-look.ts";
 import { Nothing, Patterns } from "../parts/uncovered-shapes.tsx";
 import general from "../style.css" with { type: "text" };
@@ -23,7 +23,7 @@ export function rasterPicture(of: PictureOf): string {
       width="100%"
       height={rowsTop + days.length * height}
     >
-      <style>{[colours, general, style, ownStyle].join("\n")}</style>
+      <style>{[variables, general, style, ownStyle].join("\n")}</style>
       <Patterns />
       {[0, 6, 12, 18].map((hour) => (
         <text key={hour} x={`${left + ((100 - left) * hour * hour_ms) / longest_ms}%`} y={rowsTop - 8}>

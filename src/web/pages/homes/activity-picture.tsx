@@ -1,7 +1,7 @@
 import { renderToString } from "preact-render-to-string";
 import { day_ms, localDays } from "../../../base/time.ts";
 import type { DerivedRow } from "../../../domain/derived/home-data.ts";
-import colours from "../../server/colours.css" with { type: "text" };
+import variables from "../../server/variables.css" with { type: "text" };
 import { askedHome } from "../asked-home.ts";
 import { measuredRows } from "../measures.ts";
 import { fillOf, Patterns } from "../parts/uncovered-shapes.tsx";
@@ -39,7 +39,7 @@ export function activitySvg(rows: readonly DerivedRow[], dates: readonly string[
   const { width, height } = activity_size;
   return renderToString(
     <svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" width={width} height={height}>
-      <style>{`${colours}.nothing-line{fill:var(--quiet)}`}</style>
+      <style>{`${variables}.nothing-line{fill:var(--quiet)}`}</style>
       <Patterns />
       <rect fill="var(--raised)" width={width} height={height} />
       {[...paths].map(([level, d]) =>

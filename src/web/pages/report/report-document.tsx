@@ -3,7 +3,7 @@ import { renderToString } from "preact-render-to-string";
 import { day_ms } from "../../../base/time.ts";
 import type { Dose } from "../../../domain/derived/doses.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
-import colours from "../../server/colours.css" with { type: "text" };
+import variables from "../../server/variables.css" with { type: "text" };
 import { weeksOf } from "../device/box-doses.ts";
 import device from "../device/device.css" with { type: "text" };
 import { DoseGrid } from "../device/dose-grid.tsx";
@@ -33,7 +33,7 @@ export function reportDocument(of: ReportPageOf): string {
         <title>{`${homeTitle(of.report)}, report · Lintel`}</title>
         {/* A browser asks a server for an icon that no page names. */}
         <link rel="icon" href="data:," />
-        <style dangerouslySetInnerHTML={{ __html: [colours, general, device, own].join("\n") }} />
+        <style dangerouslySetInnerHTML={{ __html: [variables, general, device, own].join("\n") }} />
       </head>
       <body>
         <ReportPage {...of} />
