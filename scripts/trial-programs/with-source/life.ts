@@ -93,7 +93,8 @@ const toldOfDevices = [
 const toldOfConsent = [
   ["home-days", "nights"],
   ["readings", "readings"],
-  ["of these owed by consent, and at central", "owed"],
+  ["of these owed by consent, and looked for", "asked"],
+  ["of these owed at the end, and at central", "owed"],
   ["pauses at the box: by command, button, for a time, of a kind", "boxPauses"],
   ["resumed at the box", "resume"],
   ["pauses at central", "centralPause"],

@@ -37,6 +37,8 @@ export interface HomeOptions {
   /** Days that stay here after an upload; absent: all. */
   readonly keep_days: number | undefined;
   readonly onUploaded: () => void;
+  /** How often its driver says that it listens. More than a minute apart, each time between is one in which nobody did. */
+  readonly listening_ms?: number;
   /** Names what happens; absent: by home and in order. */
   readonly serialOf?: () => number;
 }
@@ -213,7 +215,7 @@ export class SimulatedHome {
   }
 
   async #open(process: Process): Promise<void> {
-    const { world, log, random, home } = this.#options;
+    const { world, log, random, home, listening_ms = 600_000 } = this.#options;
     const clock = this.machine.clock(process);
     const store = await openStoreOf({ world, process, disk: this.disk, clock, log, home, random });
     if (!process.alive) return;
@@ -243,8 +245,7 @@ export class SimulatedHome {
 
   /** Ends the gateway's process in order, and starts it again. */
   async restart(): Promise<void> {
-    const { store, ingest } = this;
-    const process = this.process;
+    const { store, ingest, process } = this;
     await ingest?.close();
     await store?.close();
     if (process !== this.process || !process.alive) return;
@@ -444,6 +445,5 @@ export const shared_from = 90;
 export const serials_of_home = 1_000_000;
 const restart_ms = 30_000;
 const restores_max = 100;
-const listening_ms = 600_000;
 /** Rarer than in life, so that a night has fewer commits. */
 const notesInterval_ms = 3 * 3_600_000;

@@ -67,4 +67,6 @@ const search_ms_max = 30 * 60_000;
 const livesOf: Readonly<Record<string, Omit<Job, "seed">>> = {
   devices: { devices_days: 2 },
   consent: { consent: { homes: 2, days: 12 } },
+  // Of a month of a home that is erased in a later one.
+  "consent/years": { consent: { homes: 1, days: 365 } },
 };

@@ -7,6 +7,8 @@ export interface HappenedFact {
   readonly happening: Happening;
   readonly home: number;
   unsure: boolean;
+  /** An upload that began after it was acknowledged has ended well, and central has not gone back since. */
+  sent: boolean;
 }
 
 /**

@@ -21,7 +21,7 @@ import { Looks } from "./looks.ts";
 import { ConsentModel } from "./model.ts";
 import { People } from "./people.ts";
 import { knowsTime, type Place } from "./place.ts";
-import type { ConsentPlan, ConsentStep } from "./plan.ts";
+import type { ConsentDeed, ConsentPlan, ConsentStep } from "./plan.ts";
 import { hear } from "./polling.ts";
 import { keptIn, serialOf, serialsInText } from "./remains.ts";
 
@@ -77,6 +77,7 @@ class ConsentLife {
         home: index + 1,
         random: seeded(plan.seed * 31 + 11 + index),
         onUploaded: () => undefined,
+        listening_ms,
         serialOf: () => serialOf(this.#random),
       });
       const subjects = [home.home * 10 + 1, home.home * 10 + 2];
@@ -108,6 +109,7 @@ class ConsentLife {
       await this.#world.pass(start_ms + step.at_ms - this.#world.now_ms);
       this.#diary.say(`step ${step.what} ${step.home}`);
       this.#diary.count(groups[step.what] ?? step.what);
+      if (takes.has(step.what)) for (const place of this.#places) await this.#looks.requireOwed(place);
       await this.#do(step);
       await this.#world.pass(0);
       this.#diary.requireNoFailure();
@@ -235,7 +237,7 @@ class ConsentLife {
 
   #note({ home, ...place }: Place, happening: Happening): void {
     const unsure = !knowsTime({ home, ...place });
-    this.#facts.set(happening.serial, { happening, home: home.home, unsure });
+    this.#facts.set(happening.serial, { happening, home: home.home, unsure, sent: false });
   }
 
   #synchronise(place: Place): void {
@@ -276,10 +278,16 @@ class ConsentLife {
     const began_ms = this.#world.now_ms;
     const { done } = home.uploads;
     place.uploading = true;
+    // What waits for the time is not sent.
+    const sending = [...this.#facts.values()].filter(
+      (fact) => fact.home === home.home && fact.happening.acknowledged && !fact.unsure,
+    );
     this.#model.maySynchronise(home.home);
     await home.upload();
     place.uploading = false;
-    if (home.uploads.done > done) this.#model.synchronised(home.home, began_ms, this.#world.now_ms);
+    if (home.uploads.done === done) return;
+    this.#model.synchronised(home.home, began_ms, this.#world.now_ms);
+    for (const fact of sending) fact.sent = true;
   }
 
   /** A box that polls is told within a quarter of an hour what was asked at central, where nothing is in the way. */
@@ -365,6 +373,7 @@ class ConsentLife {
       return;
     this.#diary.count("central restored");
     await this.#central.restore(this.#disks);
+    for (const fact of this.#facts.values()) fact.sent = false;
     const kept = await this.#looks.keptAtCentral();
     for (const { home } of this.#places) {
       if (!home.restored) continue;
@@ -406,10 +415,8 @@ class ConsentLife {
     const owed = owedOf(this.#model, uploaded);
     this.#diary.counts["owed"] = owed.length;
     requireAll(await this.#looks.keptAtCentral(), owed, { model: this.#model, whose: "central" });
-    const isShown = ({ home }: HappenedFact) =>
-      this.#model.hides(home, "central", world.now_ms) === undefined;
     for (const found of await this.#looks.shownAtCentral())
-      requireAll(found, owed.filter(isShown), { model: this.#model, whose: "what central shows" });
+      requireAll(found, this.#looks.shownOf(owed), { model: this.#model, whose: "what central shows" });
   }
 
   /** No log has a reading, whatever time it is of. */
@@ -424,9 +431,14 @@ class ConsentLife {
 /** The home lives around each moment at which something changes: closer to it than an hour, and than half an hour. */
 const around_ms = [-40, -20, -2, 2, 20, 40].map((minutes) => minutes * 60_000);
 
+/** Rarely: coverage is made of each time between, and has no readings. */
+const listening_ms = 6 * hour_ms;
 const poll_ms_max = 15 * 60_000;
 /** How often a look is also one at what is shown, which takes longer. */
 const shown_share = 0.1;
+
+/** Steps with which what was recorded may go, or is owed no more. */
+const takes = new Set<ConsentDeed>(["erase", "restrict", "loseCard", "restoreBackup", "centralRestored"]);
 
 /** Steps that are counted as one. */
 const groups: Partial<Record<ConsentStep["what"], string>> = {

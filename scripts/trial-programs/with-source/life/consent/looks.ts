@@ -7,16 +7,18 @@ import type { SimulatedCentral } from "../central.ts";
 import type { Diary } from "../diary.ts";
 import type { Disk } from "../disk.ts";
 import type { World } from "../world.ts";
-import { type HappenedFact, requireNone } from "./judge.ts";
+import { type HappenedFact, owedOf, requireAll, requireNone } from "./judge.ts";
 import type { ConsentModel, Side } from "./model.ts";
 import { knowsTime, type Place } from "./place.ts";
 import { type Kept, keptIn, keptOnPostgres, serialsIn } from "./remains.ts";
 import { type Found, Shown } from "./shown.ts";
 
-/** Looks for what must not be, in what boxes and central keep and show, and holds it to the model. What is against it fails the diary. */
+/** Looks for what must not be, and for what must be, in what boxes and central keep and show, and holds it to the model. What is against it fails the diary. */
 export class Looks {
   readonly #of: LooksOptions;
   readonly #shown = new WeakMap<Store, Shown>();
+  /** Serials of readings that were looked for because they are owed. */
+  readonly #asked = new Set<number>();
 
   constructor(of: LooksOptions) {
     this.#of = of;
@@ -26,7 +28,7 @@ export class Looks {
     rmSync(this.#of.scratch, { recursive: true });
   }
 
-  /** Looks at all files of the box of a home and of central, and at what they show. Time stands still meanwhile. */
+  /** Looks at all files of the box of a home and of central, at what they owe, and at what they show. Time stands still meanwhile. */
   look(place: Place, shows = false): Promise<void> {
     const { diary, central, database, world } = this.#of;
     diary.count("looks");
@@ -35,9 +37,33 @@ export class Looks {
     // The files of a server are not looked at: it keeps removed rows in them for a while.
     if (central.store !== undefined && database === undefined)
       this.#judge(place, "central", () => ({ found: serialsIn(central.disk.directory), whose: "central" }));
-    if (!shows) return Promise.resolve();
+    const owing = this.requireOwed(place);
+    if (!shows) return world.hold(owing);
     diary.count("looks at what is shown");
-    return world.hold(this.#lookAtShown(place).catch((thrown) => diary.fail(thrown)));
+    const looking = owing.then(() => this.#lookAtShown(place)).catch((thrown) => diary.fail(thrown));
+    return world.hold(looking);
+  }
+
+  /** Requires that the box or central has what was acknowledged, and central what was sent. To be called before anything of it may go, too. */
+  async requireOwed(place: Place): Promise<void> {
+    const { diary, central, model, facts } = this.#of;
+    const { home, disk } = place.home;
+    if (central.store === undefined || !this.#isSettled(place)) return;
+    const owed = owedOf(
+      model,
+      [...facts.values()].filter((fact) => fact.home === home),
+    );
+    for (const { happening } of owed) this.#asked.add(happening.serial);
+    diary.counts["asked"] = this.#asked.size;
+    const there = keptIn(disk.directory);
+    try {
+      const kept = await this.keptAtCentral();
+      const sent = owed.filter((fact) => fact.sent);
+      requireAll(kept, sent, { model, whose: "central, to which it was sent," });
+      requireAll(new Map([...there, ...kept]), owed, { model, whose: `box ${home} together with central` });
+    } catch (thrown) {
+      diary.fail(thrown);
+    }
   }
 
   /** Looks at a backup that has just been made. */
@@ -61,16 +87,29 @@ export class Looks {
     return [await shown.readings(), await shown.mirror(join(this.#of.scratch, "mirror"))];
   }
 
+  /** Those of readings that central shows: of homes that are not restricted. */
+  shownOf(owed: readonly HappenedFact[]): HappenedFact[] {
+    const { model, world } = this.#of;
+    return owed.filter(({ home }) => model.open(home, "central", "restricted", world.now_ms).length === 0);
+  }
+
   async #lookAtShown(place: Place): Promise<void> {
     const { store, home } = place.home;
     if (store !== undefined) {
       const found = await this.#shownOf(store, "gateway").readings();
       this.#judge(place, "box", () => ({ found, whose: `box ${home}`, shown: true }));
     }
-    const kept = [...(await this.keptAtCentral()).keys()].map((serial) => [serial, "its readings"] as const);
-    this.#judge(place, "central", () => ({ found: kept, whose: "central" }));
-    for (const found of await this.shownAtCentral())
+    const kept = await this.keptAtCentral();
+    const readings = [...kept.keys()].map((serial) => [serial, "its readings"] as const);
+    this.#judge(place, "central", () => ({ found: readings, whose: "central" }));
+    const { model, facts } = this.#of;
+    const owed = owedOf(model, [...facts.values()]).filter(
+      (fact) => kept.has(fact.happening.serial) && !fact.unsure,
+    );
+    for (const found of await this.shownAtCentral()) {
       this.#judge(place, "central", () => ({ found, whose: "central", shown: true }));
+      requireAll(found, this.shownOf(owed), { model, whose: "what central shows" });
+    }
   }
 
   /** One for each time that a server runs: it keeps pages as long. */
@@ -83,16 +122,21 @@ export class Looks {
     return shown;
   }
 
-  /** Holds what was read at a side to the model. At a box that learns the time, what has waited for it is dropped first. */
+  /** At a box that learns the time, what has waited for it is stored or dropped first. */
+  #isSettled(place: Place): boolean {
+    const { home, known_ms } = place;
+    return home.running && knowsTime(place) && this.#of.world.now_ms - known_ms > hour_ms;
+  }
+
+  /** Holds what was read at a side to the model. */
   #judge(
-    { home, known_ms, ...place }: Place,
+    place: Place,
     side: Side,
     read: () => { found: Iterable<readonly [number, string]>; whose: string; shown?: boolean },
   ): void {
     const { world, model, facts, diary } = this.#of;
     const { now_ms } = world;
-    const isSettled = home.running && knowsTime({ home, known_ms, ...place }) && now_ms - known_ms > hour_ms;
-    if (side === "box" && !isSettled) return;
+    if (side === "box" && !this.#isSettled(place)) return;
     try {
       const { found, ...of } = read();
       requireNone(found, { model, facts, now_ms, side, ...of });

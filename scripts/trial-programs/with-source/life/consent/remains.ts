@@ -38,7 +38,8 @@ export function serialsOf(bytes: Buffer): Set<number> {
   const found = new Set<number>();
   for (let at = bytes.indexOf(markBytes); at >= 0; at = bytes.indexOf(markBytes, at + 1))
     if (at + 6 <= bytes.length) found.add(bytes.readUIntBE(at, 6));
-  for (const serial of serialsInText(bytes.toString("latin1"))) found.add(serial);
+  for (let at = bytes.indexOf(markText); at >= 0; at = bytes.indexOf(markText, at + 1))
+    for (const serial of serialsInText(bytes.toString("latin1", at, at + digits_count))) found.add(serial);
   return found;
 }
 
@@ -46,6 +47,9 @@ export function serialsInText(text: string): number[] {
   return (text.match(digits) ?? []).map(Number);
 }
 
+/** The beginning of each serial as a text, and its length. */
+const markText = "9921";
+const digits_count = 14;
 const markBytes = Buffer.from([mark >> 8, mark & 0xff]);
 
 /** Serials of readings, each with the time that it has in a store. */
