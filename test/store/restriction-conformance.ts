@@ -87,6 +87,11 @@ export function restrictionsAgree(name: string, make: MakeStore): void {
         recordOf("subjects", 1, { subjectid: 1 }),
         enrolled(12, 12),
         enrolled(15, 15),
+        // A place that nobody has written down is no other home.
+        recordOf("subjects", 2, { subjectid: 2 }),
+        ...[12, null].map((homeid) =>
+          recordOf("project_enrollments", 0, { subjectid: 2, projectid: homeid ?? 15, homeid, stop: null }),
+        ),
         itemOf(15, 7, { macaddress: sensor(1).address, currenthomestart: at_s }),
         recordOf("home_inventory", 12, { homeid: 12, item: 7, start: 0, stop: at_s }),
       ]);
@@ -102,6 +107,7 @@ export function restrictionsAgree(name: string, make: MakeStore): void {
       const series = (await shown.itemOverviews()).flatMap((item) => item.series);
       expect(series.map(({ count }) => count)).toEqual([30]);
       expect(await shown.record("subjects", 1)).toBeDefined();
+      expect(await shown.record("subjects", 2)).toBeUndefined();
       const enrollments = await shown.recordsOf("project_enrollments", 1);
       expect(enrollments.map(({ homeid }) => homeid)).toEqual([15]);
       expect(await shown.recordsOf("home_inventory", 12)).toEqual([]);

@@ -178,3 +178,19 @@ test.each([1, 2, 3, 4])(
     expect(home.events().map(({ values }) => values["event"])).toEqual([1, 2, 3, 4, 5]);
   },
 );
+
+test("a time that a gateway takes for wrong itself bounds no event that comes later", async () => {
+  await using home = await household();
+  const { box, clock, host } = home;
+  const bound_ms = () => JSON.parse(host.cursors.get(`events ${mac}`) ?? "").time_ms;
+  box.doors(1);
+  home.start();
+  await home.polled(1);
+  const known_ms = bound_ms();
+  expect(Math.abs(known_ms - clock.true_ms())).toBeLessThanOrEqual(2_000);
+  Object.assign(clock, { quality: clockQuality.unsynchronised, wrong_ms: -10 * day_ms });
+  box.doors(2);
+  await home.pass(27 * hour_ms, 9 * hour_ms);
+  expect(home.events()).toHaveLength(2);
+  expect(bound_ms()).toBe(known_ms);
+});

@@ -12,6 +12,7 @@ import {
 } from "../../../src/domain/acceptance-file.ts";
 import { acceptancesIn, changeAcceptances } from "../../../src/gateway/acceptance/acceptances.ts";
 import { boxKey } from "../../../src/gateway/box-key.ts";
+import { reading } from "../../../testbed/sample.ts";
 import { type HomeName, halls, home, VisitedHome } from "./visit-home.ts";
 
 test("a home in which everything did its task is accepted, and its record says when each did", async () => {
@@ -165,6 +166,25 @@ test("a task counts only until the technician goes on to the next one", async ()
   expect(found.devices.find(({ itemname }) => itemname === "Bathroom motion")?.instead).toEqual([
     "Kitchen motion",
   ]);
+});
+
+test("a device that keeps what happens until it is asked has done its task also after the next one", async () => {
+  await using visited = await VisitedHome.make();
+  const device = { kind: "pillboxes", address: "a4:c1:38:00:00:07", subtype: "polled" } as const;
+  const states = [{ device, heard_ms: visited.clock.now().unix_ms, listener: "pillbox" }];
+  await visited.store.append([], { states });
+  visited.acceptances.ask(device.address);
+  visited.clock.advance(1_000);
+  visited.acceptances.ask(home["kitchen"]?.device.address ?? "");
+  const opened_ms = visited.clock.now().unix_ms;
+  await visited.store.append(
+    [1, 0].map((event, at) => reading(device, "pillbox_events", opened_ms + at * 1_000, { event })),
+  );
+  visited.clock.advance(60_000);
+  const { devices } = await visited.acceptances.found();
+  expect(devices.find(({ macaddress }) => macaddress === device.address)).toMatchObject({
+    ...{ later: true, instead: [], done: (opened_ms + 1_000) / 1_000 },
+  });
 });
 
 test("nothing that happens later changes a record: not readings, names, a later visit, or a box that sends another", async () => {
