@@ -163,7 +163,8 @@ describe("in words", () => {
       "The battery of Bathroom was at 95 % in March 2025, and is at 40 % now.",
       "The battery of Kitchen was at 3 V in March 2025, and is at 2.7 V now.",
     ]);
-    expect(words(of(80, 2_900, 0), ...before).batteries).toEqual([]);
+    expect(words(of(75, 2_800, 0), ...before).batteries).toHaveLength(2);
+    expect(words(of(76, 2_801, 0), ...before).batteries).toEqual([]);
   });
 
   test("what changed since the scan before is told, and usual changes are not", () => {

@@ -49,6 +49,17 @@ test("one sensor may have missed it, two may not", () => {
   expect(rejections(walkingPassesOf(line, passing("ab", 0.8)))).toEqual({ too_few_sensors: 1 });
 });
 
+test("a walk may be as slow as the slowest, also past a sensor that missed it, and no slower", () => {
+  const half = ["a", "b", "c", "d"].map((item, place) => ({ item, metres: place / 2 }));
+  const passes = (last_ms: number) => [
+    { item: "a", at_ms: 0 },
+    { item: "b", at_ms: 5_000 },
+    { item: "d", at_ms: last_ms },
+  ];
+  expect(walkingPassesOf(half, passes(15_000)).walks).toMatchObject([{ sensors: 3 }]);
+  expect(walkingPassesOf(half, passes(15_001)).walks).toEqual([]);
+});
+
 test("noise of the triggers is averaged out: all sensors weigh, not the outer two alone", () => {
   const sightings = passing("abcd", 0.8).map((one) => ({
     ...one,

@@ -162,6 +162,20 @@ test("a line through whole seconds finds the drift of a clock and keeps within a
   }
 });
 
+test("a clock that was far off is taken as set where it comes nearer by half, and never within its drift", () => {
+  const stamp_s = 1_800_000_000;
+  const month_s = 30 * 24 * 3600;
+  const eras = (behind_s: number, by_s: number) => {
+    const later = [stamp_s + month_s + by_s, (stamp_s + behind_s + month_s) * 1000] as const;
+    const clock = new BoxClock().measured([stamp_s, (stamp_s + behind_s) * 1000], 1).measured(later, 1);
+    return (clock.toJson() as unknown[]).length;
+  };
+  // In a month a clock may drift by 13 minutes and a half: only one that is set any time is set by less.
+  expect([eras(200, 100), eras(200, 101), eras(200, 200)]).toEqual([1, 2, 2]);
+  expect([eras(60, 60), eras(61, 61)]).toEqual([1, 2]);
+  expect([eras(0, 807), eras(0, 808)]).toEqual([1, 2]);
+});
+
 test("what is kept of a clock is bounded, and a damaged text is a clock of which nothing is known", () => {
   let clock = new BoxClock();
   for (let poll = 0; poll < 1_000; poll += 1) {

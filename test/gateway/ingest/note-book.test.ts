@@ -87,6 +87,11 @@ test("states of a device become one: the newest of each value, with the moment a
     { device: sensor(2), heard_ms: start_ms + 300 },
   ]);
   expect(noted.facts.map(({ monotonic_ms }) => monotonic_ms)).toEqual([200, 300]);
+  heard(1, { device: sensor(1, { subtype: "wall", model: "old" }), battery_percent: 90 });
+  heard(1, { device: sensor(1, { model: "new" }), battery_percent: 89 });
+  expect(states(notes.take())).toMatchObject([
+    { device: { subtype: "wall", model: "new" }, battery_percent: 89 },
+  ]);
 });
 
 test.each<[Partial<HeardState>, string]>([
