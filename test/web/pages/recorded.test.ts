@@ -57,6 +57,19 @@ test("the page of a home that is restricted says so, and who may look, and nothi
   expect((await restricted.page("/", restricted.tokens.read)).status).toBe(200);
 });
 
+test("the page says which files the study makes, by what the people of the home allow", async () => {
+  await using refusing = await servePages();
+  await fill(refusing.store);
+  const page = async () => textOf(await refusing.page("/recorded", refusing.tokens.read));
+  expect(await page()).toContain("Files for researchers outside of the study.\n");
+  const refused = { consentid: 9, subjectid: 1, homeid: null, use: "shared", answer: "refused" } as const;
+  const record = { ...refused, start: 0, stop: null };
+  await refusing.store.importRecords([[{ type: "consents", record }]]);
+  const text = await page();
+  expect(text).toContain("Files for researchers outside of the study: none, because somebody in this home");
+  expect(text).toContain("Files with the names of people.\n");
+});
+
 test("the page has every device, each with as many records as the API has", async () => {
   const text = await recorded();
   // The box itself writes down what the others tell it.

@@ -2,6 +2,7 @@ import { day_ms, localDate, startOfDate_ms } from "../../../base/time.ts";
 import { isRecording, seriesWords, severalWords } from "../../../domain/device-words.ts";
 import { type RemoteOutcome, remoteRow } from "../../../domain/remote-request.ts";
 import { type SeriesName, seriesNames } from "../../../domain/series.ts";
+import { type Use, uses } from "../../../domain/uses.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { seenBy } from "../../../store/visible-store.ts";
@@ -27,6 +28,8 @@ export interface RecordedData extends AskedHome {
   /** How long the people of the home may pause by this page; none where they may not. */
   readonly pauses: readonly string[];
   readonly keeping: Keeping;
+  /** Uses of what was recorded, and whether the people of the home allow each now. */
+  readonly uses: readonly { readonly use: Use; readonly isAllowed: boolean }[];
   readonly keys: KeyCounts;
   /** Null: the study cannot ask the box for anything. */
   readonly remote: RemoteSeen | null;
@@ -74,11 +77,12 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
   const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
   if (site.role === "central" && items.length === 0 && paused?.why !== "restricted")
     await requireRecord(asked, home ?? 0);
-  const [people, keys, zone, keeping, remote] = await Promise.all([
+  const [people, keys, zone, keeping, allowed, remote] = await Promise.all([
     home === undefined ? [] : peopleOf(asked, home),
     keysOf(site, home, now_ms),
     site.zoneOf(home),
     site.keepingOf?.(home) ?? {},
+    usesOf(asked, home ?? 0),
     site.remoteOf?.(home),
   ]);
   const today_ms = startOfDate_ms(zone, localDate(zone, now_ms)) ?? now_ms;
@@ -96,6 +100,7 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
     paused,
     pauses: site.household === undefined ? [] : [...pauseLengths_ms.keys()],
     keeping,
+    uses: allowed,
     keys,
     remote: remote === undefined ? null : remoteSeen(remote),
     now_ms,
@@ -150,6 +155,16 @@ function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): 
       .map((name) => ({ when: seriesWords[name].when, quantities: Object.values(seriesWords[name].fields) })),
     devices,
   }));
+}
+
+function usesOf({ site, now_ms }: Asked, home: number): Promise<RecordedData["uses"]> {
+  const binding = { homes: [home], projects: [], studies: [] };
+  return Promise.all(
+    uses.map(async (use) => {
+      const { leftOut = [] } = await site.store.visible(binding, false, { uses: [use], at_ms: now_ms });
+      return { use, isAllowed: leftOut.length === 0 };
+    }),
+  );
 }
 
 /** Counts tokens that hold now and may see the home. Where there are very many different bindings, those beyond the bound count as well. */

@@ -18,6 +18,7 @@ export function RecordedPage(data: RecordedData & FrameData) {
     home,
     zone,
     keeping,
+    uses,
     keys,
     remote,
     version,
@@ -64,6 +65,7 @@ export function RecordedPage(data: RecordedData & FrameData) {
           chosen={{ from_ms: today_ms, to_ms: frame.now_ms }}
         />
         <Whereabouts role={role} keeping={keeping} keys={keys} times={times} />
+        {isRestricted ? null : <Uses uses={uses} />}
         <Lookers keys={keys} locale={frame.locale} />
         {remote === null ? null : <Remote {...remote} times={times} />}
         <section>
@@ -229,6 +231,30 @@ function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys
     </section>
   );
 }
+
+/** Files that the study makes of it, by what the people of the home allow. */
+function Uses({ uses }: Pick<RecordedData, "uses">) {
+  return (
+    <section>
+      <h2>What files the study may make of it</h2>
+      <ul>
+        {uses.map(({ use, isAllowed }) => (
+          <li key={use}>
+            {fileWords[use]}
+            {isAllowed ? "." : ": none, because somebody in this home does not allow it."}
+          </li>
+        ))}
+        <li>Files without names and without codes, for its own researchers.</li>
+      </ul>
+    </section>
+  );
+}
+
+const fileWords: Readonly<Record<RecordedData["uses"][number]["use"], string>> = {
+  identified: "Files with the names of people",
+  coded: "Files with a code in the place of each name",
+  shared: "Files for researchers outside of the study",
+};
 
 /** How long it stays on the server. */
 function keptText(retention: Keeping["retention"], times: Times): string {
