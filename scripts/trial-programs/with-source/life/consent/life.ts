@@ -85,8 +85,7 @@ class ConsentLife {
       const none = {
         ...{ polls, handOver_ms: undefined },
         leapt: false,
-        known_ms: 0,
-        heard_ms: 0,
+        ...{ known_ms: 0, heard_ms: 0, card_ms: 0 },
         backup: undefined,
         uploading: false,
       };
@@ -324,6 +323,7 @@ class ConsentLife {
     this.#diary.count("cards lost");
     const there = async () => {
       this.#model.boxWentBack(home.home, 0, true, this.#world.now_ms);
+      place.card_ms = this.#world.now_ms;
       const kept = await this.#looks.keptAtCentral();
       return (serial: number) => kept.has(serial);
     };
@@ -361,6 +361,7 @@ class ConsentLife {
     );
     const [there, central] = [keptIn(card.directory), await this.#looks.keptAtCentral()];
     home.moveTo(card);
+    place.card_ms = this.#world.now_ms;
     this.#setClock(place);
     this.#model.boxWentBack(home.home, backup.at_ms, asksCentral, this.#world.now_ms);
     for (const happening of home.happened)

@@ -44,7 +44,10 @@ export class Looks {
     return world.hold(looking);
   }
 
-  /** Requires that the box or central has what was acknowledged, and central what was sent. To be called before anything of it may go, too. */
+  /**
+   * Requires that the box or central has what was acknowledged, the box alone what has happened with its card, and central what was sent. To be called before
+   * anything of it may go, too.
+   */
   async requireOwed(place: Place): Promise<void> {
     const { diary, central, model, facts } = this.#of;
     const { home, disk } = place.home;
@@ -56,7 +59,9 @@ export class Looks {
     for (const { happening } of owed) this.#asked.add(happening.serial);
     diary.counts["asked"] = this.#asked.size;
     const there = keptIn(disk.directory);
+    const ofCard = owed.filter(({ happening }) => happening.at_ms > place.card_ms);
     try {
+      requireAll(there, ofCard, { model, whose: `box ${home}` });
       const kept = await this.keptAtCentral();
       const sent = owed.filter((fact) => fact.sent);
       requireAll(kept, sent, { model, whose: "central, to which it was sent," });
@@ -87,10 +92,20 @@ export class Looks {
     return [await shown.readings(), await shown.mirror(join(this.#of.scratch, "mirror"))];
   }
 
-  /** Those of readings that central shows: of homes that are not restricted. */
-  shownOf(owed: readonly HappenedFact[]): HappenedFact[] {
+  /** Readings, of those given, that a side shows: of homes that are not restricted. */
+  shownOf(owed: readonly HappenedFact[], side: Side = "central"): HappenedFact[] {
     const { model, world } = this.#of;
-    return owed.filter(({ home }) => model.open(home, "central", "restricted", world.now_ms).length === 0);
+    return owed.filter(({ home }) => model.open(home, side, "restricted", world.now_ms).length === 0);
+  }
+
+  /** Requires that a side shows what it has where that is owed. */
+  #requireShown(found: Found, side: Side, { kept, whose }: { kept: Kept; whose: string }): void {
+    const { model, facts } = this.#of;
+    const owed = owedOf(
+      model,
+      [...facts.values()].filter(({ happening, unsure }) => kept.has(happening.serial) && !unsure),
+    );
+    requireAll(found, this.shownOf(owed, side), { model, whose });
   }
 
   async #lookAtShown(place: Place): Promise<void> {
@@ -98,17 +113,15 @@ export class Looks {
     if (store !== undefined) {
       const found = await this.#shownOf(store, "gateway").readings();
       this.#judge(place, "box", () => ({ found, whose: `box ${home}`, shown: true }));
+      const kept = keptIn(place.home.disk.directory);
+      if (this.#isSettled(place)) this.#requireShown(found, "box", { kept, whose: `what box ${home} shows` });
     }
     const kept = await this.keptAtCentral();
     const readings = [...kept.keys()].map((serial) => [serial, "its readings"] as const);
     this.#judge(place, "central", () => ({ found: readings, whose: "central" }));
-    const { model, facts } = this.#of;
-    const owed = owedOf(model, [...facts.values()]).filter(
-      (fact) => kept.has(fact.happening.serial) && !fact.unsure,
-    );
     for (const found of await this.shownAtCentral()) {
       this.#judge(place, "central", () => ({ found, whose: "central", shown: true }));
-      requireAll(found, this.shownOf(owed), { model, whose: "what central shows" });
+      this.#requireShown(found, "central", { kept, whose: "what central shows" });
     }
   }
 

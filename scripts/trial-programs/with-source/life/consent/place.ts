@@ -18,6 +18,8 @@ export interface Place {
   known_ms: number;
   /** When a device was last heard at a known time. */
   heard_ms: number;
+  /** Since when it has its card. */
+  card_ms: number;
   backup: { readonly disk: Disk; readonly at_ms: number } | undefined;
   uploading: boolean;
   /** Its box asks central all the time whether there is anything for it, as with `[remote]`. */
