@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { Identities } from "../../../src/gateway/ingest/device-identities.ts";
+import { eraseBeside } from "../../../src/gateway/uploader/home-at-central.ts";
 import { gatherHomeFiles, putDeviceFiles, putHomeFiles } from "../../../src/gateway/uploader/home-files.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
@@ -45,6 +47,26 @@ test("the first device that a spare box hears under a known address is not taken
     ),
   );
   expect(verdicts).toEqual(["conflict", "conflict", "same"]);
+});
+
+test("what is erased of a home, of a person or of a device leaves the document of central's records as far", () => {
+  const note = (noteid: number, start: number) => ({ noteid, subjectid: null, start, stop: start + 1 });
+  const document = {
+    homes: [{ homeid: 1 }],
+    notes: [note(1, 99), note(2, 100), { ...note(3, 300), subjectid: 4 }],
+  };
+  const left = (erased: Partial<Parameters<typeof eraseBeside>[1][number]>) => {
+    using place = temporaryDirectory();
+    const path = join(place.path, "home-records.json");
+    writeFileSync(path, JSON.stringify(document));
+    const span = { home: 1, subject: null, kind: null, address: null, from_ms: 100_000, before_ms: 200_000 };
+    eraseBeside(place.path, [{ ...span, ...erased }] as never);
+    const now = JSON.parse(readFileSync(path, "utf8")) as Partial<typeof document>;
+    return [now.homes?.length, now.notes?.map(({ noteid }) => noteid)];
+  };
+  expect(left({})).toEqual([undefined, undefined]);
+  expect(left({ subject: 4 })).toEqual([1, [1]]);
+  expect(left({ kind: "watches", address: "x" } as never)).toEqual([1, [1, 2, 3]]);
 });
 
 test("a box on an older backup takes over whom a person has accepted since; one that is newer than central keeps its own", async () => {
