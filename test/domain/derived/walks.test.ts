@@ -108,3 +108,11 @@ test("sightings in any order, and of sensors that are not of the line, make no d
 test("every reason is in the answer, also those that did not happen", () => {
   expect(Object.keys(walkingPassesOf([], []).rejected)).toEqual(Object.keys(passRejections));
 });
+
+test("sensors that fire in one millisecond are passed in the order of their places, however they are listed", () => {
+  const near = [0, 0.61, 0.7, 1.83].map((metres, at) => ({ item: "abcd"[at] ?? "", metres }));
+  const sightings = [0, 650, 650, 1_830].map((at_ms, at) => ({ item: "abcd"[at] ?? "", at_ms }));
+  const found = walkingPassesOf(near, sightings);
+  expect(found.walks).toHaveLength(1);
+  expect(walkingPassesOf(near, sightings.toReversed())).toEqual(found);
+});

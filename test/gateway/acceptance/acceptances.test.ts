@@ -13,7 +13,7 @@ import {
 import { acceptancesIn, changeAcceptances } from "../../../src/gateway/acceptance/acceptances.ts";
 import { boxKey } from "../../../src/gateway/box-key.ts";
 import { reading } from "../../../testbed/sample.ts";
-import { type HomeName, halls, home, VisitedHome } from "./visit-home.ts";
+import { begun_ms, type HomeName, halls, home, VisitedHome } from "./visit-home.ts";
 
 test("a home in which everything did its task is accepted, and its record says when each did", async () => {
   await using visited = await VisitedHome.make();
@@ -25,6 +25,9 @@ test("a home in which everything did its task is accepted, and its record says w
   expect(isAsSigned(kept)).toBe(true);
   expect(signed).toMatchObject({ number: 1, tester: "Ann", homeid: 12, passed: true, faults: [] });
   expect(signed.release).toBe("1.2.3");
+  // From the first task to the moment of the record.
+  const [started, finished] = [begun_ms, visited.clock.now().unix_ms].map((at_ms) => at_ms / 1_000);
+  expect(signed).toMatchObject({ started, finished });
   expect(signed.upload).toEqual({ url: "https://central.example", sent: 3, differingdays: 0, failure: null });
   const door = signed.devices.find(({ itemname }) => itemname === "Front door");
   expect(door).toMatchObject({ task: "door", room: "Entrance", signal: 180, battery: 90 });

@@ -56,6 +56,9 @@ test("central shows the mesh of a home by the names of its items, what is to be 
     "Link quality goes from 0 to 255",
   ])
     expect(read).toContain(words);
+  const shown = (words: string) => new RegExp(`${words} <time[^>]*datetime="([^"]+)"`, "i").exec(text)?.[1];
+  const iso = (hours: number) => new Date(now_ms + hours * 3_600_000).toISOString();
+  expect([shown("Asked"), shown("The first one is of")]).toEqual([iso(-1), iso(-8_020)]);
 });
 
 test("a home without a scan that can be read says so, and a token of other homes sees no home", async () => {
