@@ -154,7 +154,8 @@ test.each(["sqlite", "postgres"] as const)(
 function plainNumber(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const own = this[key];
   if (own instanceof Date) return own.getTime() / 1000;
-  return typeof value === "bigint" ? Number(value) : value;
+  // A library of Zigbee, where a test before has loaded it, has JSON make texts of these.
+  return typeof own === "bigint" ? Number(own) : value;
 }
 
 test.each(placeNames)("the report and the pages have the numbers of the interface: %s", async (name) => {

@@ -273,6 +273,8 @@ class Supervisor {
     this.#command = command;
     this.#server = Bun.serve({
       unix: socket,
+      // A gateway may take its time to stop. Bun takes no such setting in its types for a unix socket.
+      idleTimeout: 0 as never,
       fetch: async ({ url }) => {
         const [, verb] = new URL(url).pathname.split("/");
         if (verb === "start") this.start();
