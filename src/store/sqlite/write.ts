@@ -57,6 +57,7 @@ export class StoreWriting {
   readonly #addDropped;
   readonly #moveCursor;
   #importing = false;
+  #writes: WritesHere | undefined;
   /** The transaction under way has dropped readings of times of which nothing is kept. */
   #hasDropped = false;
   #purgeIsDue = false;
@@ -158,7 +159,9 @@ export class StoreWriting {
     // No copy beside the database has what is taken away at once.
     const kept = away === "at once" && this.#essentials.remove();
     const result = this.transaction(() => {
-      const done = this.runner.run(workOf(writesHere(this.runner.run(homesByRole())), name, given));
+      // Once: uploads to central are written by these, and the role of a database stays.
+      this.#writes ??= writesHere(this.runner.run(homesByRole()));
+      const done = this.runner.run(workOf(this.#writes, name, given));
       if (done && away !== undefined) beginPurge(this.database);
       this.streams.forget();
       this.unkept.forget();
