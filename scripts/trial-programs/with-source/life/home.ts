@@ -246,12 +246,12 @@ export class SimulatedHome {
   /** Ends the gateway's process in order, and starts it again. */
   async restart(): Promise<void> {
     const { store, ingest, process } = this;
+    this.ingest = undefined;
     await ingest?.close();
     await store?.close();
     if (process !== this.process || !process.alive) return;
     process.alive = false;
     this.store = undefined;
-    this.ingest = undefined;
     this.start();
   }
 

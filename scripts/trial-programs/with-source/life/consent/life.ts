@@ -31,7 +31,7 @@ export async function liveConsent(
   disks: Disks,
   trace?: (line: string) => void,
 ): Promise<Lived> {
-  using _sizes = withBlocksOf({ rows_max: 12, rows_kept: 4, block_max: 8 });
+  using _sizes = withBlocksOf({ rows_max: 6, rows_kept: 2, block_max: 4 });
   const world = new World(plan.start_ms);
   const diary = new Diary(world, disks, trace);
   return diary.of(new ConsentLife(plan, { world, disks, diary }));

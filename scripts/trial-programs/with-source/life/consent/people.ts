@@ -62,8 +62,9 @@ export class People {
         return done && for_ms !== undefined ? [now_ms + for_ms] : undefined;
       }
       case "press": {
-        if (home.store === undefined) return undefined;
-        const { store: gateway } = home;
+        const { store: gateway, ingest } = home;
+        // A gateway that ends hears no button.
+        if (gateway === undefined || ingest === undefined) return undefined;
         const household = new HouseholdPause({ store: gateway, clock, log: this.#log, changed: () => {} });
         await this.#world.until(household.keep(), 1_000);
         household.stop();

@@ -33,7 +33,7 @@ const perDay = { visit: 1, pill: 0.5, poll: 0.5, upload: 0.7, look: 0.1 } as con
 const perYear = {
   pause: 9,
   pauseFor: 9,
-  pauseKind: 2,
+  pauseKind: 6,
   press: 9,
   resume: 24,
   centralPause: 4,
