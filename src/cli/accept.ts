@@ -148,11 +148,13 @@ function acceptancesOf(directory: string, { options, context, store }: Visited):
     file === undefined ? noParts() : loadParts(file, "home", "walking", "upload");
   const clock = new GuardedClock({ clock: context.clock, directory });
   const log = serverLog(context, "warn");
+  const gateway = new ControlClient(directory);
   return new Acceptances({
     hold: () => takeLock(directory, acceptancePost),
     ...{ directory, store, clock, version: context.version, home: home.id, timezone: home.timezone, walking },
+    flush: () => gateway.flush(),
     troubles: async () => {
-      const status = await new ControlClient(directory).statusIfRunning();
+      const status = await gateway.statusIfRunning();
       if (status === undefined)
         return [{ what: "The gateway does not run.", remedy: "Start it with sudo systemctl start lintel." }];
       const problem = status.ingest["problem"] as string | undefined;

@@ -35,11 +35,11 @@ function boxFaults({
   upload,
   devices,
 }: AcceptanceFindings): AcceptanceFault[] {
-  const doubt = clockdoubt === null ? "" : `: ${clockdoubt}`;
+  const doubt = clockdoubt === null ? "." : `: ${clockdoubt}`;
   return [
     ...faultIf(
       !clockknown || clockdoubt !== null,
-      `The clock of the box is not known to be right${doubt}.`,
+      `The clock of the box is not known to be right${doubt}`,
       "Run lintel clock: it says what to do.",
     ),
     ...faultIf(paused, "Nothing is recorded: the home has asked for a pause.", "End it with lintel resume."),

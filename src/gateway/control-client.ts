@@ -73,6 +73,11 @@ export class ControlClient {
     await this.#ask("POST", `/admissions${asked}`);
   }
 
+  /** Has everything brought to disk that the gateway has heard; does nothing if none runs. */
+  async flush(): Promise<void> {
+    await this.#ask("POST", "/flush");
+  }
+
   /** Has the mesh scanned; undefined if no gateway runs. */
   async scanMesh(): Promise<MeshScan | undefined> {
     const answer = await this.#ask("POST", "/mesh", { signal: AbortSignal.timeout(scan_max_ms) });

@@ -22,6 +22,7 @@ import {
  *                                 &person=reads or =types somebody reads the steps, and also answers them
  *   POST   /joining/answer   the answer to the question that was asked last, as its body
  *   DELETE /joining  closes it
+ *   POST   /flush    brings everything to disk that was heard, states of devices too
  *   POST   /mesh     scans the mesh, and answers the MeshScan after some minutes at most
  *   POST   /noise    measures the noise on the channels of Zigbee, and answers the ChannelNoise after some seconds
  *   POST   /admissions  reads the admitted devices again, because a command has changed them; with ?forgotten=ADDRESS a device
@@ -33,6 +34,7 @@ import {
 export function startControl(options: {
   directory: string;
   joining: Joining;
+  ingest: { flush(): Promise<void> };
   admission: { load(): Promise<void> };
   identities: ControlledIdentities;
   mesh: { scan(): Promise<MeshScan>; noise(): Promise<ChannelNoise> };
@@ -51,6 +53,7 @@ export function startControl(options: {
     "/joining/answer": {
       POST: answered(async (request) => options.joining.answer(await request.text())),
     },
+    "/flush": { POST: answered(() => options.ingest.flush()) },
     "/mesh": { POST: answered(async () => Response.json(await options.mesh.scan())) },
     "/noise": { POST: answered(async () => Response.json(await options.mesh.noise())) },
     "/conflicts": { POST: answered((request) => settleConflict(options.identities, request)) },

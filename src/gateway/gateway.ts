@@ -104,7 +104,7 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
   const commits = new Histogram(commitSteps_s);
   const onCommit = (duration_ms: number) => commits.observe(duration_ms / 1000);
   const parts = await listeningParts({ clock, log, onCommit }, store, started);
-  const { attached, admission, joining, household, identities, lamp } = parts;
+  const { attached, ingest, admission, joining, household, identities, lamp } = parts;
   const power = new PowerWatch(clock);
   started.push({ name: "watch of the power supply", stop: async () => power.stop() });
   const facts = {
@@ -135,7 +135,7 @@ async function assemble(options: GatewayOptions, started: Started[]): Promise<Ru
   started.push({ name: "scans of the mesh", stop: async () => mesh.stop() });
   const control = startControl({
     directory: config.data,
-    ...{ joining, admission, identities, mesh, status, clock },
+    ...{ joining, ingest, admission, identities, mesh, status, clock },
   });
   started.push({ name: "control", stop: () => control.stop() });
   started.push({ name: "joining", stop: () => joining.stop() });
@@ -268,6 +268,7 @@ function acceptancesOf(facts: GatewayFacts, started: Started[]): Acceptances {
   const hold = () => takeLock(directory, acceptancePost);
   const acceptances = new Acceptances({
     ...{ directory, hold, store, clock, version, home: id, timezone, walking },
+    flush: () => ingest.flush(),
     troubles: async () => acceptanceFaultsOf(await healthOf(facts), identities.conflicts()),
     ...(target && {
       central: { url: target.url, verify: (stop) => uploadTo(target, { stop, everyDay: true }) },

@@ -26,7 +26,7 @@ test("an installation without a fault has none", () => {
 
 test.each<[Partial<AcceptanceFindings>, string]>([
   [{ clockknown: false }, "The clock of the box is not known to be right."],
-  [{ clockdoubt: "it leapt" }, "The clock of the box is not known to be right: it leapt."],
+  [{ clockdoubt: "It leapt." }, "The clock of the box is not known to be right: It leapt."],
   [{ paused: true }, "Nothing is recorded: the home has asked for a pause."],
   [{ upload: { ...findings.upload, failure: "no route" } }, "Central did not take the upload: no route."],
   [{ devices: [] }, "The box has no device."],

@@ -89,7 +89,8 @@ function control(drivers: readonly AttachedDriver[], at = directory) {
   const admission = { load: async () => {} };
   const none = async () => Promise.reject(new Error("no mesh"));
   const mesh = { scan: none, noise: none };
-  const server = startControl({ directory: at, joining, admission, identities, mesh, status, clock });
+  const ingest = { flush: async () => void changes.push("flushed") };
+  const server = startControl({ directory: at, joining, ingest, admission, identities, mesh, status, clock });
   stops.push(() => server.stop());
   return { joining, changes, client: new ControlClient(at) };
 }
@@ -118,6 +119,13 @@ test("a pairing tells when it opens, of each device, and when it closes", async 
   ]);
   expect(keeper.open).toBe(false);
   expect(changes).toEqual(["opened", "joined", "closed"]);
+});
+
+test("what was heard is brought to disk for who asks, and nobody waits for a gateway that does not run", async () => {
+  const { changes, client } = control([]);
+  await client.flush();
+  expect(changes).toEqual(["flushed"]);
+  await new ControlClient(join(directory, "nothing")).flush();
 });
 
 test("joining closes by itself when its seconds are over", async () => {

@@ -42,6 +42,8 @@ export interface AcceptanceParts extends RecordsPlace {
   readonly timezone: string;
   /** Lines of curtain sensors in the configuration. */
   readonly walking: readonly WalkingLine[];
+  /** Brings everything to disk that the box has heard: the state of a device may wait for a minute. */
+  readonly flush: () => Promise<void>;
   /** Faults of the box that somebody has to mend. */
   readonly troubles: () => Promise<readonly AcceptanceFault[]>;
   /** Uploads, and compares every day with central; absent: everything stays in this box. */
@@ -117,11 +119,12 @@ export class Acceptances {
   }
 
   async #complete(written: string): Promise<KeptAcceptance> {
-    const { directory, troubles } = this.#parts;
+    const { directory, flush, troubles } = this.#parts;
     const tester = plainLine(written).trim().slice(0, tester_length_max);
     if (tester === "")
       throw new OperatorError("the name of the tester is missing", "write who tried the home");
     const upload = await this.#uploaded();
+    await flush();
     const findings = { ...(await this.#look()).findings, upload };
     const faults = [...(await troubles()), ...acceptanceFaults(findings)]
       .slice(0, faults_max)

@@ -38,6 +38,8 @@ export class Ingest {
   #committed = 0;
   #refused = 0;
   #late = 0;
+  /** Callers who wait for the next commit. */
+  readonly #flushes: (() => void)[] = [];
   #lastCommit: IngestStatus["lastCommit"];
   /** The clock for drivers: while readings wait for the time it is not known to be right, so that no device is set or dated by a clock that has leapt. */
   readonly clock: Clock;
@@ -103,6 +105,15 @@ export class Ingest {
   /** Stores the state of a device with the next commit, or within `notesInterval_ms`. Never fails. */
   heard(state: DeviceState, listener?: string): void {
     if (!this.#closed) this.#notes.heard(listener === undefined ? state : { ...state, listener });
+  }
+
+  /** Brings everything to disk that was heard before, states of devices too. Resolves with the end of that commit, also where it failed. */
+  flush(): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#flushes.push(resolve);
+      this.#pace.wantAtOnce();
+    });
   }
 
   /** Keeps facts of a device, with its next sign of life. Never fails. */
@@ -199,6 +210,7 @@ export class Ingest {
   async #commit(): Promise<Pause> {
     const group = this.#queue.slice(0, this.#group_max);
     const notes = this.#notes.take();
+    const flushes = this.#flushes.splice(0);
     const identities = this.#identities?.take();
     let prepared: Prepared | undefined;
     try {
@@ -229,6 +241,7 @@ export class Ingest {
       return "afterFailure";
     } finally {
       this.#lookLater();
+      for (const resolve of flushes) resolve();
     }
   }
 

@@ -10,6 +10,7 @@ import {
   acceptancesInFile,
   mergedAcceptances,
 } from "../../../src/domain/acceptance-file.ts";
+import type { Device } from "../../../src/domain/reading.ts";
 import { acceptancesIn, changeAcceptances } from "../../../src/gateway/acceptance/acceptances.ts";
 import { boxKey } from "../../../src/gateway/box-key.ts";
 import { reading } from "../../../testbed/sample.ts";
@@ -67,6 +68,14 @@ const traps: Readonly<Record<string, readonly [(visited: VisitedHome) => Promise
       await visited.happens("door", 1, 0);
     },
     /^The battery of Front door is nearly empty \(6 %\)\.$/,
+  ],
+  "a battery of which the box heard just now": [
+    async (visited) => {
+      await visited.tryAll();
+      const { device } = home["door"] as { device: Device };
+      visited.held.push({ device, heard_ms: visited.clock.now().unix_ms, battery_percent: 4 });
+    },
+    /^The battery of Front door is nearly empty \(4 %\)\.$/,
   ],
   "a sensor that says that its battery is low": [
     async (visited) => {

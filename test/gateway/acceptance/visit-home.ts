@@ -57,6 +57,8 @@ export class VisitedHome implements AsyncDisposable {
   asleep: readonly HomeName[] = [];
   heartbeat: readonly HomeName[] = [];
   state: Partial<DeviceState> = { battery_percent: 90, linkquality: 180 };
+  /** What devices told of themselves, and the box has not brought to disk. */
+  readonly held: DeviceState[] = [];
   troubles: AcceptanceFault[] = [];
   isCentralAway = false;
 
@@ -69,6 +71,9 @@ export class VisitedHome implements AsyncDisposable {
     this.acceptances = new Acceptances({
       hold: this.hold,
       ...{ directory: directory.path, store, clock: this.clock, version: "1.2.3", home: 12 },
+      flush: async () => {
+        await this.store.append([], { states: this.held.splice(0) });
+      },
       ...{ timezone: "Europe/Berlin", walking: [], troubles: async () => this.troubles },
       central: {
         url: "https://central.example",

@@ -34,6 +34,19 @@ test("who heard a reading, a device or a device that joined is known to have lis
   ]);
 });
 
+test("the state of a device is on disk once somebody has asked for it, and does not wait for its minute", async () => {
+  await using taking = await take();
+  const { ingest, store } = taking;
+  await ingest.accept(event(1));
+  ingest.heard({ device: sensor(1), heard_ms: start_ms, battery_percent: 4 });
+  await ingest.flush();
+  expect((await store.itemOverviews()).map(({ battery_percent }) => battery_percent)).toEqual([4]);
+  // With nothing to commit, and with nobody to commit it, nobody waits.
+  await ingest.flush();
+  await ingest.close();
+  await ingest.flush();
+});
+
 test("who was told to listen is known to have listened, with the next commit", async () => {
   await using taking = await take();
   taking.ingest.listening("zigbee");

@@ -16,7 +16,7 @@ beforeEach(() => {
 const directory = temporaryDirectory();
 type Controlled = Parameters<typeof startControl>[0];
 let status: object;
-const unused = { joining: {}, admission: {}, identities: {}, mesh: {} };
+const unused = { joining: {}, ingest: {}, admission: {}, identities: {}, mesh: {} };
 const control = startControl({
   ...(unused as unknown as Pick<Controlled, keyof typeof unused>),
   ...{ directory: directory.path, clock, status: async () => status as GatewayStatus },
