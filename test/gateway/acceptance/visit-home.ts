@@ -57,7 +57,7 @@ export class VisitedHome implements AsyncDisposable {
   asleep: readonly HomeName[] = [];
   heartbeat: readonly HomeName[] = [];
   state: Partial<DeviceState> = { battery_percent: 90, linkquality: 180 };
-  /** What devices told of themselves, and the box has not brought to disk. */
+  /** States of devices that the box has heard, and not brought to disk. */
   readonly held: DeviceState[] = [];
   troubles: AcceptanceFault[] = [];
   isCentralAway = false;
