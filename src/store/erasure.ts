@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { RecordType } from "../domain/records/record-table.ts";
 import { type Batch, type BatchDevice, numbersAt, pick, seriesIn } from "./batch.ts";
-import { closed, type DeviceHealth, Kind, number, time_ms } from "./exchange.ts";
+import { closed, Kind, number, time_ms } from "./exchange.ts";
 import { normalAddress } from "./inventory/item-names.ts";
 
 /** The target of an erasure: all that a home has sent and its records, or all of a participant. */
@@ -139,21 +139,6 @@ export function withoutErased<Span extends SpanOfDevice>(
   return {
     batch: { ...batch, series: Object.fromEntries(series.filter(([, { seq }]) => seq.length > 0)) },
     refused,
-  };
-}
-
-/** The health of devices without what lies in erased spans. */
-export function healthWithoutErased(health: DeviceHealth, spans: readonly SpanOfDevice[]): DeviceHealth {
-  if (spans.length === 0) return health;
-  const isKept = (place: number, at_ms: number) => {
-    const device = health.devices[place];
-    return device === undefined || erasedAt(spans, device, at_ms) === undefined;
-  };
-  return {
-    ...health,
-    states: health.states.filter(({ device, heard_ms }) => isKept(device, heard_ms)),
-    silences: health.silences.filter(({ device, start_ms }) => isKept(device, start_ms)),
-    gaps: health.gaps.filter(({ device, from_ms }) => isKept(device, from_ms)),
   };
 }
 

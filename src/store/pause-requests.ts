@@ -83,12 +83,16 @@ function pauseTime(clock: Clock): PauseTime {
   return { now_ms: clock.now().unix_ms, isKnown: isTimeKnown(clock) };
 }
 
-/** The beginning of a pause that begins now: while nobody knows the time, after a device was last heard at a known one, unix milliseconds. */
+/**
+ * The beginning of a pause that begins now: while nobody knows the time, after a device was last heard at a known one, unix
+ * milliseconds. A box that was restored has readings of devices that it has not heard itself.
+ */
 export async function beginning_ms(store: Pick<Store, "overview">, clock: Clock): Promise<number> {
   const { unix_ms } = clock.now();
   if (isTimeKnown(clock)) return unix_ms;
   const { items } = await store.overview();
-  return Math.max(0, ...items.map(({ heard_ms }) => (heard_ms ?? -1) + 1));
+  const heard = items.flatMap(({ heard_ms, series }) => heard_ms ?? series.map(({ newest_ms }) => newest_ms));
+  return Math.max(0, ...heard.map((heard_ms) => heard_ms + 1));
 }
 
 /** Whether a pause may have an end. */

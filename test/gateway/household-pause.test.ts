@@ -111,6 +111,31 @@ test("while nobody knows the time a press pauses until somebody resumes, and a s
   await store.close();
 });
 
+test("a press while nobody knows the time takes nothing of what was recorded before, though the box has heard of a stop late", async () => {
+  using directory = temporaryDirectory();
+  const clock = new SettableClock(start_ms);
+  const { log } = keptLog();
+  const store = await openGatewayStore({
+    directory: directory.path,
+    clock,
+    log,
+    home: 12,
+    ...writerOfTests(),
+  });
+  const at = (minutes: number) => start_ms + minutes * 60_000;
+  for (const minutes of [0, 20])
+    await store.append([sensorEvent(sensor(1), at(minutes), 1)], {
+      states: [{ device: sensor(1), heard_ms: at(minutes), listener: "zigbee" }],
+    });
+  const stop = { id: "ab".repeat(16), home: 0, own: 0, why: "consent_withdrawn", at_ms: at(2) } as const;
+  expect(await store.takePauses([{ ...stop, from_ms: at(2), before_ms: pauseOpen_ms }])).toBe(1);
+  clock.quality = clockQuality.unsynchronised;
+  clock.advance(-60 * day_ms);
+  await new HouseholdPause({ store, clock, log, changed: () => {} }).press();
+  expect((await store.overview()).items).toMatchObject([{ series: [{ count: 1 }] }]);
+  await store.close();
+});
+
 test("a pause that is asked for while an earlier one is under way holds, although central had ended that one and nobody knew", async () => {
   using directory = temporaryDirectory();
   const clock = new SettableClock(start_ms);

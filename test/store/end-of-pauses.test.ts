@@ -63,9 +63,16 @@ test("a pause while nobody knows the time has no end, and begins after a device 
   const unsure = new SettableClock(now_ms);
   unsure.quality = clockQuality.unsynchronised;
   const { taken, store } = storeOf();
-  const heard = { ...store, overview: async () => ({ items: [{ heard_ms: 41 }, {}, { heard_ms: 6 }] }) };
+  // The last two were heard before a restore: of one the newest readings are from then, of the other there are none.
+  const items = [
+    { heard_ms: 6, series: [{ newest_ms: 99 }] },
+    { heard_ms: 41, series: [] },
+    { series: [{ newest_ms: 30 }, { newest_ms: 42 }] },
+    { series: [] },
+  ];
+  const heard = { ...store, overview: async () => ({ items }) };
   await beginPause(heard as never, unsure, { home: 12 });
-  expect(taken).toMatchObject([{ from_ms: 42, before_ms: pauseOpen_ms }]);
+  expect(taken).toMatchObject([{ from_ms: 43, before_ms: pauseOpen_ms }]);
   expect(beginPause(heard as never, unsure, { home: 12, for_ms: 1 })).rejects.toThrow(
     "when the pause would end",
   );

@@ -96,6 +96,100 @@ export function pausesAgree(name: string, make: MakeStore): void {
       expect(await store.recordsOf("notes", 13)).toEqual([]);
     });
 
+    test("takes of a device's health its own time alone: what was before and after stays as it was", async () => {
+      await using made = await make();
+      const { store } = made;
+      const hours = (from: number, until: number) =>
+        [start_ms + from * hour_ms, start_ms + until * hour_ms] as const;
+      const silence = (device: number, from: number, until: number) => {
+        const [silent_ms, stop_ms] = hours(from, until);
+        return { device, start_ms: silent_ms, stop_ms };
+      };
+      const facts = (version: string, from: number) => {
+        return { from_ms: hours(from, 0)[0], facts: { model: "3041", firmware: version } };
+      };
+      const heard = (device: number, first: number, last: number, ...history: ReturnType<typeof facts>[]) => {
+        const [first_ms, heard_ms] = hours(first, last);
+        return { device, first_ms, heard_ms, listener: "zigbee", battery_percent: 70, history };
+      };
+      const health = {
+        devices: [sensor(1), sensor(2), sensor(3), sensor(4), sensor(5)],
+        listeners: [{ name: "zigbee", first_ms: start_ms, last_ms: hours(0, 60)[1] }],
+        states: [
+          heard(0, 0, 25, facts("2.0", 25), facts("1.0", 0)),
+          heard(1, 0, 60, facts("3.0", 24), facts("2.0", 23), facts("1.0", 0)),
+          heard(2, 21, 25, facts("1.0", 21)),
+          heard(3, 0, 24),
+          heard(4, 0, 60),
+        ],
+        // Over its begin, over its end, in it, over all of it, and before.
+        silences: [
+          silence(1, 18, 22),
+          silence(1, 27, 40),
+          silence(1, 23, 24),
+          silence(3, 17, 24),
+          silence(1, 2, 9),
+        ],
+        gaps: [
+          {
+            device: 4,
+            from_ms: hours(1, 0)[0],
+            to_ms: hours(0, 50)[1],
+            reason: "missed_broadcasts" as const,
+            lost: 9,
+          },
+          { device: 4, from_ms: hours(24, 0)[0], to_ms: hours(0, 24)[1], reason: "not_worn" as const },
+        ],
+        to_note: 7,
+      };
+      const before = new SimulatedGateway(12, "before");
+      const after = new SimulatedGateway(13, "after");
+      const [from_ms, before_ms] = hours(20, 30);
+      const pause = (home: number) => store.takePauses([{ ...paused, from_ms, before_ms, home, own: 1 }]);
+      await store.noteReport(before.report(health), before.sender);
+      await pause(12);
+      await pause(13);
+      await store.noteReport(after.report(health), after.sender);
+      const at = (ms = Number.NaN) => Math.round(((ms - start_ms) / hour_ms) * 1_000) / 1_000;
+      const told = async (home: number) => {
+        const states = (await store.itemOverviews([home])).map(
+          ({ heard_ms, battery_percent, history = [] }) => [
+            ...[at(heard_ms), battery_percent],
+            ...history.map(({ from_ms, facts }) => [at(from_ms), facts.firmware]),
+          ],
+        );
+        const covered = await store.coverageIn([home], { start_ms, stop_ms: hours(0, 60)[1] });
+        const uncovered = covered.map((device) =>
+          device.uncovered.map((one) => [at(one.start_ms), at(one.stop_ms), one.reason, one.lost].join(" ")),
+        );
+        return { states, uncovered };
+      };
+      const ofSecond = [60, 70, [30, "3.0"], [0, "1.0"]];
+      const { states, uncovered } = await told(12);
+      expect(states).toEqual([
+        [20, undefined, [0, "1.0"]],
+        ofSecond,
+        [Number.NaN, undefined],
+        [17, undefined],
+        [60, 70],
+      ]);
+      const pausedThen = "20 30 recording_paused ";
+      const isSilent = (from: number, until: number) => `${from} ${until} device_silent `;
+      const isMissed = (from: number, until: number) => `${from} ${until} missed_broadcasts `;
+      const ofGoing = [isSilent(30, 40), pausedThen, isSilent(18, 20), isSilent(2, 9)];
+      const ofMissed = [isMissed(30, 50), pausedThen, isMissed(1, 20)];
+      expect(uncovered).toEqual([
+        [isSilent(30, 60), pausedThen],
+        ofGoing,
+        [isSilent(30, 60), pausedThen, isSilent(17, 20)],
+        ofMissed,
+      ]);
+      // What is told of it later is not kept either.
+      const later = await told(13);
+      expect(later.states).toContainEqual(ofSecond);
+      for (const same of [ofGoing, ofMissed]) expect(later.uncovered).toContainEqual(same);
+    });
+
     test("says of the time of a pause that it was paused, and of nobody that he is overdue because of it", async () => {
       await using made = await make();
       const { store } = made;

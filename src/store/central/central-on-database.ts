@@ -1,5 +1,6 @@
 import { firstIndexFrom, seriesIn } from "../batch.ts";
-import { healthWithoutErased, withoutErased } from "../erasure.ts";
+import { healthWithoutErased } from "../erased-health.ts";
+import { withoutErased } from "../erasure.ts";
 import { type HeardDevice, heardFrom } from "../inventory/device-items.ts";
 import { firmwareIn, itemHealth, unplacedReadings } from "../inventory/item-overviews.ts";
 import { unkeptIn } from "../inventory/pausing.ts";

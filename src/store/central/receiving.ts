@@ -1,7 +1,8 @@
 import { type FactsHistory, joinedHistory } from "../../domain/device-facts.ts";
 import { type Batch, firstIndexFrom, seriesIn } from "../batch.ts";
 import { arrays, change, hold, objects, type Put, put, rowsOf, rowsOfAll, type Work } from "../database.ts";
-import { healthWithoutErased, withoutErased } from "../erasure.ts";
+import { healthWithoutErased } from "../erased-health.ts";
+import { withoutErased } from "../erasure.ts";
 import type { DeviceHealth } from "../exchange.ts";
 import { type HeardDevice, heardFrom, streamsOf } from "../inventory/device-items.ts";
 import type { Homes } from "../inventory/homes.ts";

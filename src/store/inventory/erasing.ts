@@ -15,6 +15,7 @@ import { seriesOfStream } from "../series/streams.ts";
 import type { Between } from "../series/time-spans.ts";
 import { recount } from "../series/totals.ts";
 import type { ErasureRequest } from "../store.ts";
+import { removeHealth } from "./erasing-health.ts";
 import {
   betweenOf,
   conditionsOf,
@@ -138,19 +139,6 @@ function* removeReadings(
     yield* recount(homes, { series: run.series, home: run.home, streams: [stream], changed: true });
   }
   return removed;
-}
-
-/** A device that was heard in such a time was heard at its end, or not at all. */
-function* removeHealth({ stream, home }: HomeStream, times: readonly Between[]): Work<void> {
-  for (const { from_ms, before_ms } of times) {
-    const removals = [
-      "DELETE FROM silences WHERE stream = $1 AND home = $4 AND stop_ms > $2 AND start_ms < $3",
-      "DELETE FROM gaps WHERE stream = $1 AND home = $4 AND to_ms > $2 AND from_ms < $3",
-      "DELETE FROM stream_states WHERE stream = $1 AND home = $4 AND heard_ms >= $2 AND heard_ms < $3",
-      "UPDATE stream_states SET first_ms = $3 WHERE stream = $1 AND home = $4 AND first_ms >= $2 AND first_ms < $3",
-    ];
-    for (const text of removals) yield* change(text, stream, from_ms, before_ms, home);
-  }
 }
 
 /** Removes what else is known of a home, and its streams and provisional items as far as nothing is left of them. */
