@@ -29,6 +29,7 @@ export const sourcesOf: Readonly<Record<string, readonly string[]>> = {
     "src/web/server/self-signed.ts",
   ],
   "trials boot": ["systemd", "packaging", "scripts/packaging", "src/cli", "src/gateway"],
+  "trials burn-in": ["src/cli/burn-in", "src/cli/burn-in.ts"],
   "trials crashes": ["src/store", "src/cli/backup", "src/cli/restore", "src/transfer"],
   "trials damage": ["src/store/sqlite", "src/gateway", "src/transfer"],
   "trials faults": ["src/store", "src/gateway", "src/central", "src/cli", "src/transfer", "src/base/disk"],
