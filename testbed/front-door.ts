@@ -178,6 +178,11 @@ export class LintelProcess {
     return this.#child.exited;
   }
 
+  /** Seconds of processor that it has taken, with those of its children that it waited for: other programs on the machine change them little. Of one that has ended. */
+  get processor_s(): number {
+    return Number(this.#child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

@@ -191,11 +191,11 @@ export interface Records {
     unitid: number | null;
     /** units after enrollment before the first contact */
     offset: number | null;
-    /** planned flag: 0 no, 1 yes */
+    /** 0 or 1, as the programme has it. By its name 1 is not planned, by the programme's description 1 is planned: dateplanned tells which */
     notplanned: number | null;
-    /** scheduled flag: 0 no, 1 yes */
+    /** 0 or 1, as the programme has it. By its name 1 is not scheduled, by the programme's description 1 is scheduled: datescheduled tells which */
     notscheduled: number | null;
-    /** completed flag: 0 no, 1 yes */
+    /** 0 or 1, as the programme has it. By its name 1 is not completed, by the programme's description 1 is completed: datecompleted tells which */
     notcompleted: number | null;
     /** date the contact was planned */
     dateplanned: string | null;

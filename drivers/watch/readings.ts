@@ -15,7 +15,7 @@ export function watchFacts(stride_m: number): DeviceFacts {
   return {
     description: "watch that keeps a log of ten-minute blocks",
     events: { form: "translated", from: `blocks of the health log; distance is steps × ${stride_m} m` },
-    never: ["anything of the time in which it is not worn"],
+    never: ["anything of the time in which it is not worn", "REM sleep"],
     battery: "per cent",
   };
 }

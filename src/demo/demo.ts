@@ -19,7 +19,7 @@ import { type DemoCentral, PastClock, startDemoCentral, tokenFile } from "./demo
 import { curtains, demoHome, sensors } from "./devices.ts";
 import { appendHistory, type Buffers } from "./history.ts";
 import { neighbourRecords, openPastNights } from "./neighbours.ts";
-import { type DemoHomeRecords, importProgramme } from "./programme.ts";
+import { type DemoHomeRecords, importProgramme, prescribeDoses } from "./programme.ts";
 import { Random } from "./random.ts";
 import { type DemoZigbeeRadio, Pauses, plugInPillBoxBridge, plugInZigbeeRadio } from "./simulated-sticks.ts";
 
@@ -192,7 +192,10 @@ async function furnish(options: {
   try {
     const { items } = await store.overview();
     const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
-    if (items.length === 0) await options.programme(store);
+    if (items.length === 0) {
+      await options.programme(store);
+      await prescribeDoses(store, installed_ms);
+    }
     await using nights = await openPastNights({ central, past, until_ms: now_ms, directory, clock, log });
     return await appendHistory({
       store,

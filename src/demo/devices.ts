@@ -136,6 +136,9 @@ export const boxes = {
 
 export type MealName = keyof typeof boxes;
 
+/** The hours for which the doses of the meals are prescribed. */
+export const dueOf: Readonly<Record<MealName, string>> = { breakfast: "08:00", supper: "18:00" };
+
 export const scale: DemoDevice = {
   itemid: 131,
   name: "scale-bathroom",

@@ -1,11 +1,15 @@
 import type { RecordType, StoredRecord } from "../domain/records/record-table.ts";
 import { importDocument } from "../import/file-import.ts";
 import type { ImportStore } from "../import/import-ledger.ts";
+import type { NameStore } from "../store/inventory/given-names.ts";
 import {
+  boxes,
   type DemoDevice,
   demoHome,
+  dueOf,
   installed as furniture,
   inventoryFields,
+  type MealName,
   personal,
   sensorNamed,
 } from "./devices.ts";
@@ -36,6 +40,12 @@ export async function importProgramme(
     document[type as keyof DemoHomeRecords].push(...records);
   const text = JSON.stringify(document);
   await importDocument({ name: "the programme of the demo", text, store, dryRun: false });
+}
+
+/** Says at a gateway for which hour each dose is prescribed, as `lintel items name --due` does. */
+export async function prescribeDoses(store: NameStore, given_ms: number): Promise<void> {
+  for (const [meal, { address }] of Object.entries(boxes))
+    await store.nameItem({ address, due: dueOf[meal as MealName], given_ms });
 }
 
 /** Records of homes and of what is installed there. */

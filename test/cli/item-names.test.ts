@@ -139,3 +139,20 @@ test("a sensor that [walking] names keeps its name, and a broken one gives up it
     said: expect.stringContaining("no distance in metres"),
   });
 });
+
+test("a pill box is given the hour for which its dose is prescribed, and nothing else is", async () => {
+  await using box = new LostBox();
+  await box.start();
+  await box.live(1, 2);
+  const [sensor] = await box.site.answer("items", "--json", "--data", box.site.data);
+  const hour = (...words: string[]) =>
+    box.site.lintel("items", "name", sensor.macaddress, "Pills", "--data", box.site.data, ...words);
+  expect(await hour("--due", "8 o'clock")).toMatchObject({
+    code: 2,
+    said: expect.stringContaining("is no hour of the day"),
+  });
+  expect(await hour("--due", "8:00")).toMatchObject({
+    code: 2,
+    said: expect.stringContaining("Pills is no pill box, and has no hour"),
+  });
+});

@@ -9,6 +9,13 @@ import { curtains, demoHome } from "../../src/demo/devices.ts";
 import { derivedNames } from "../../src/domain/derived/derived-table.ts";
 import { formatNames } from "../../src/export/table-file.ts";
 import { Site } from "../../testbed/front-door.ts";
+import {
+  derivedInPython,
+  derivedInR,
+  expectServed,
+  type NumbersByField,
+  numbersIn,
+} from "./derived-frames.ts";
 
 const clients = join(import.meta.dir, "../../clients");
 const site = new Site();
@@ -121,14 +128,7 @@ for kind, series in first.items():
 
   const hasPandas = Bun.spawnSync([python, "-c", "import pandas"]).success;
   test.skipIf(!hasPandas)("has the derived measures of the interface to the last digit", async () => {
-    const program = `
-import json
-from lintel import *
-lintel = Lintel()
-home = next(lintel.records("homes"))["homeid"]
-frames = {name: lintel.derived(home, name, until="${until}") for name in ${JSON.stringify(derivedNames)}}
-print(json.dumps({name: {column: [None if value != value else value for value in frame[column].astype(float)] for column in frame.select_dtypes("number").columns} for name, frame in frames.items()}))
-`;
+    const program = derivedInPython(demoHome, until);
     expectServed(JSON.parse(await run([python, "-c", program], env)), await derivedNumbers());
   });
 
@@ -202,17 +202,7 @@ for (silent_s in c(0.2, 60)) {
   });
 
   test("has the derived measures of the interface to the last digit", async () => {
-    const program = `
-library(lintel)
-server <- lintel()
-home <- lintel_records(server, "homes")$homeid[1]
-numbers <- function(name) {
-  frame <- lintel_derived(server, home, name, until = "${until}")
-  as.list(frame[sapply(frame, is.numeric)])
-}
-names <- strsplit("${derivedNames.join(" ")}", " ")[[1]]
-cat(jsonlite::toJSON(sapply(names, numbers, simplify = FALSE), digits = NA, na = "null"))
-`;
+    const program = derivedInR(demoHome, until);
     expectServed(JSON.parse(await run([rscript, "-e", program], env)), await derivedNumbers());
   });
 
@@ -229,34 +219,14 @@ cat(jsonlite::toJSON(sapply(names, numbers, simplify = FALSE), digits = NA, na =
   });
 });
 
-type NumbersByField = Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
-
-/** The numbers of each derived measure as the interface answers them, oldest first, by measure and field. */
+/** The numbers of each derived measure as the interface answers them. */
 async function derivedNumbers(): Promise<NumbersByField> {
   const lintel = new Lintel({ url, token });
-  const [home] = await Array.fromAsync(lintel.records("homes"));
   const before = Date.parse(until) / 1000;
-  const all: Record<string, Record<string, (number | null)[]>> = {};
-  for (const name of derivedNames) {
-    const records = await Array.fromAsync(lintel.derived(Number(home?.homeid), name, { before }));
-    const fields = Object.keys(records[0] ?? {});
-    const isNumber = (field: string) => records.some((record) => typeof record[field] === "number");
-    all[name] = Object.fromEntries(
-      fields
-        .filter(isNumber)
-        .map((field) => [field, records.map((record) => record[field] as number | null).reverse()]),
-    );
-  }
-  return all;
-}
-
-/** Compares the numbers that a client has with those that were served; times it has as times. */
-function expectServed(has: NumbersByField, was: NumbersByField): void {
-  for (const [name, fields] of Object.entries(was)) {
-    const own = Object.keys(fields).filter((field) => !["stamp", "stop", "at", "start"].includes(field));
-    expect(own.length).toBeGreaterThan(0);
-    for (const field of own) expect([name, field, has[name]?.[field]]).toEqual([name, field, fields[field]]);
-  }
+  const all: Record<string, Record<string, unknown>[]> = {};
+  for (const name of derivedNames)
+    all[name] = (await Array.fromAsync(lintel.derived(demoHome, name, { before }))).reverse();
+  return numbersIn(all);
 }
 
 /** Reasons for which minutes are missing anywhere. */

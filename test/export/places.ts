@@ -12,6 +12,7 @@ import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { SettingOf } from "../../src/store/derived/home-readings.ts";
 import { health_notes_max } from "../../src/store/exchange.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
+import { givenNamesBytes, givenNamesFile } from "../../src/store/inventory/given-names.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Api, startApi } from "../../testbed/api-server.ts";
@@ -168,6 +169,7 @@ export class Places implements AsyncDisposable {
         if (batch === undefined) break;
         await central.receive(batch, { home, at_ms: clock.now().unix_ms });
       }
+      await central.putBackup(home, givenNamesFile, givenNamesBytes(await this.gateway.givenNames()));
       await central.noteReport({ epoch, health, report }, { home, at_ms: clock.now().unix_ms });
     }
     await upload.close();

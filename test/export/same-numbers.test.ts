@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { day_ms } from "../../src/base/time.ts";
 import { mirrorOf } from "../../src/cli/central-mirror.ts";
 import { curtains, demoHome } from "../../src/demo/devices.ts";
 import { appendHistory } from "../../src/demo/history.ts";
-import { importProgramme } from "../../src/demo/programme.ts";
+import { importProgramme, prescribeDoses } from "../../src/demo/programme.ts";
 import { derivedPath } from "../../src/domain/derived/derived-record.ts";
 import { derivedNames } from "../../src/domain/derived/derived-table.ts";
 import { quartilesOf } from "../../src/domain/derived/quartiles.ts";
@@ -17,6 +17,7 @@ import { showDevice } from "../../src/web/pages/device/device-data.ts";
 import { householdReportOf } from "../../src/web/pages/report/household-report.ts";
 import type { Asked } from "../../src/web/pages/site.ts";
 import { SettableClock } from "../../testbed/settable-clock.ts";
+import { derivedInPython, derivedInR, expectServed, numbersIn } from "../clients/derived-frames.ts";
 import { type PlaceName, Places, placeNames } from "./places.ts";
 
 /** Sixteen days of the demo's household, and two weeks after them, in which nobody listened. */
@@ -34,6 +35,7 @@ beforeAll(async () => {
   const furnish = (store: Parameters<typeof importProgramme>[0]) =>
     importProgramme(store, { installed_ms: from_ms, now_ms: until_ms, timezone });
   places = await Places.open({ home: demoHome, furnish, settingOf, clock: new SettableClock(now_ms) });
+  await prescribeDoses(places.gateway, from_ms);
   await appendHistory({ store: places.gateway, from_ms, until_ms, seed: 5, progress: () => {} });
   await places.send();
   served = await servedBy("gateway");
@@ -68,6 +70,8 @@ test("the interface answers the same at a gateway and at a central on either dat
     const told = served[measure]?.flatMap((record) => Object.values(record).filter(Number.isFinite)) ?? [];
     expect([measure, told.length > 20]).toEqual([measure, true]);
   }
+  const hours = new Set(served["doses"]?.map(({ itemname, prescribed }) => `${itemname} ${prescribed}`));
+  expect(hours).toEqual(new Set(["pillbox-morning 08:00", "pillbox-evening 18:00"]));
   // Nobody listened in the days after: they are there, and nothing is told of them.
   const after =
     served["doses"]?.filter(({ day }) => String(day) > "2026-10-18" && String(day) < "2026-10-29") ?? [];
@@ -149,6 +153,51 @@ test.each(["sqlite", "postgres"] as const)(
     instance.closeSync();
   },
 );
+
+const clients = join(import.meta.dir, "../../clients");
+const pythons = [Bun.which("python3"), "/usr/bin/python3"].flatMap((path) => path ?? []);
+const python = pythons.find((path) => Bun.spawnSync([path, "-c", "import pandas"]).success) ?? "";
+const rscript = Bun.which("Rscript") ?? "";
+const hasR = rscript !== "" && Bun.spawnSync([rscript, "-e", "library(curl); library(jsonlite)"]).success;
+
+/** Runs a program of a client that asks a place: its words. */
+async function printedBy(
+  name: PlaceName,
+  command: readonly string[],
+  more: Record<string, string>,
+): Promise<string> {
+  const { api, token } = places.place(name);
+  const env = {
+    ...process.env,
+    PYTHONDONTWRITEBYTECODE: "1",
+    LINTEL_URL: api.url,
+    LINTEL_TOKEN: token,
+    ...more,
+  };
+  const child = Bun.spawn([...command], { env, stdout: "pipe", stderr: "pipe" });
+  const [out, said, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  expect({ code, said: code === 0 ? "" : out + said }).toEqual({ code: 0, said: "" });
+  return out;
+}
+
+test.skipIf(python === "").each(placeNames)(
+  "the Python client has the numbers of the interface: %s",
+  async (name) => {
+    const program = [python, "-c", derivedInPython(demoHome)];
+    const has = await printedBy(name, program, { PYTHONPATH: join(clients, "python") });
+    expectServed(JSON.parse(has), numbersIn(served));
+  },
+);
+
+test.skipIf(!hasR).each(placeNames)("the R client has the numbers of the interface: %s", async (name) => {
+  const library = join(places.directory, "r-library");
+  if (!existsSync(library)) {
+    mkdirSync(library);
+    await printedBy(name, ["R", "CMD", "INSTALL", "-l", library, join(clients, "r")], {});
+  }
+  const has = await printedBy(name, [rscript, "-e", derivedInR(demoHome)], { R_LIBS: library });
+  expectServed(JSON.parse(has), numbersIn(served));
+});
 
 /** As the interface has numbers and times. */
 function plainNumber(this: Record<string, unknown>, key: string, value: unknown): unknown {

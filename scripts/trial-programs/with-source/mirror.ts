@@ -29,8 +29,15 @@ const erased = Math.ceil(homes / 2);
 const site = new Site();
 const clock = new SystemClock();
 const mirror = join(site.directory, "mirror");
-const update = (): Promise<{ written: number; rows: number; seconds: number }> =>
-  site.answer("central", "mirror", "--data", site.data, "--output", mirror, "--json");
+const update = async () => {
+  const updating = site.spawn(["central", "mirror", "--data", site.data, "--output", mirror, "--json"]);
+  const [out, said, code] = await Promise.all([updating.rest(), updating.said(), updating.exited]);
+  if (code !== 0) throw new Error(`lintel central mirror ended with ${code}: ${said}`);
+  const done: { written: number; rows: number; seconds: number } = JSON.parse(out);
+  return { ...done, processor_s: Math.round(updating.processor_s * 10) / 10 };
+};
+const timeOf = ({ seconds, processor_s }: { seconds: number; processor_s: number }) =>
+  `${seconds} s, ${processor_s} s of processor`;
 const faults: string[] = [];
 const note = async (when: string, programme: MirroredProgramme) => {
   const found = await programme.differences();
@@ -51,12 +58,12 @@ try {
   const readings = await programme.fill();
   console.log(`  ${readings} readings of ${homes} homes`);
   const first = await update();
-  console.log(`  the first update: ${first.written} files in ${first.seconds} s`);
+  console.log(`  the first update: ${first.written} files in ${timeOf(first)}`);
   const every = Array.from({ length: homes }, (_, place) => place + 1);
   await programme.late(homes * events, every, { from_ms: of.start_ms + days * day_ms, for_ms: day_ms });
   await programme.late(late, every);
   const night = await update();
-  console.log(`  a night with ${late} late readings: ${night.written} files in ${night.seconds} s`);
+  console.log(`  a night with ${late} late readings: ${night.written} files in ${timeOf(night)}`);
   if (night.seconds >= night_s_max) faults.push(`a night took ${night.seconds} s`);
   await note("after a night", programme);
   const idle = await update();
@@ -83,10 +90,13 @@ try {
       "records compared": compared,
       "measures compared": measures,
       "first update, s": first.seconds,
+      "first update, processor, s": first.processor_s,
       "files of the first update": first.written,
       "a night, s": night.seconds,
+      "a night, processor, s": night.processor_s,
       "files of a night": night.written,
       "an update without news, s": idle.seconds,
+      "an update without news, processor, s": idle.processor_s,
       "from the erasure to its end in the mirror, s": gone_s,
     },
     faults,

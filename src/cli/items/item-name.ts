@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { OperatorError } from "../../base/errors.ts";
 import { loadParts } from "../../config/gateway-config.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
-import { givenMetres, givenText, type NamedItem } from "../../store/inventory/given-names.ts";
+import { givenHour, givenMetres, givenText, type NamedItem } from "../../store/inventory/given-names.ts";
 import { normalAddress } from "../../store/inventory/item-names.ts";
 import { addHelp, type CommandContext } from "../command.ts";
 import { addDirectoryOptions, configurationOf, dataDirectory, type StoreOptions } from "../store-place.ts";
@@ -18,6 +18,8 @@ export function defineName(items: Command, context: CommandContext): void {
       'lintel items name 00:0d:6f:00:0a:50:de:03 "Kitchen door" --room Kitchen': "a door sensor",
       'lintel items name 00:0d:6f:00:0a:50:de:07 "Hall 2" --room Hall --metres 0.75':
         "a curtain sensor, 0.75 m from the end of its line",
+      'lintel items name 5c:f2:86:41:0a:17 "Morning pills" --due 08:00':
+        "a pill box, and when its dose is due",
     },
     notes: [
       "The name goes up to central with the next upload, as a proposal: where the programme's inventory names the device, that",
@@ -31,7 +33,8 @@ export function defineName(items: Command, context: CommandContext): void {
       "of a curtain sensor: how far it is from a fixed end of its room's line",
       metresIn,
     )
-    .option("--json", "print {kind, address, name, room, metres, itemname} as JSON")
+    .option("--due <hour>", "of a pill box: the hour for which its dose is prescribed, such as 08:00", hourIn)
+    .option("--json", "print {kind, address, name, room, metres, due, itemname} as JSON")
     .action((address: string, text: string, options: NameOptions) =>
       nameDevice({ address, text }, options, context),
     );
@@ -50,13 +53,14 @@ export function defineName(items: Command, context: CommandContext): void {
     ],
   });
   addDirectoryOptions(replace)
-    .option("--json", "print {kind, address, name, room, metres, replaces, itemname} as JSON")
+    .option("--json", "print {kind, address, name, room, metres, due, replaces, itemname} as JSON")
     .action((old: string, put: string, options: StoreOptions) => replaceDevice(old, put, options, context));
 }
 
 interface NameOptions extends StoreOptions {
   readonly room?: string;
   readonly metres?: number;
+  readonly due?: string;
 }
 
 async function nameDevice(
@@ -68,8 +72,8 @@ async function nameDevice(
   if (address === undefined) throw new OperatorError("the address is empty", "lintel items shows addresses");
   const name = givenText(text, "name");
   const room = options.room === undefined ? undefined : givenText(options.room, "room");
-  const { metres } = options;
-  const giving = { address, name, room, metres, lines: linesFor(options) };
+  const { metres, due } = options;
+  const giving = { address, name, room, metres, due, lines: linesFor(options) };
   const given_ms = context.clock.now().unix_ms;
   const named = await withUploadStore(dataDirectory(options), context, (store) =>
     store.nameItem({ ...giving, given_ms }),
@@ -112,8 +116,16 @@ function linesFor(options: StoreOptions): readonly WalkingLine[] {
 }
 
 function metresIn(text: string): number {
+  return written(givenMetres, text);
+}
+
+function hourIn(text: string): string {
+  return written(givenHour, text);
+}
+
+function written<Value>(given: (text: string) => Value, text: string): Value {
   try {
-    return givenMetres(text);
+    return given(text);
   } catch (thrown) {
     throw new InvalidArgumentError(thrown instanceof OperatorError ? thrown.message : String(thrown));
   }

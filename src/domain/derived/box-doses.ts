@@ -1,4 +1,4 @@
-import { isIn, type TimeSpan } from "../../base/time.ts";
+import { isIn, type TimeSpan, timeOfDate_ms } from "../../base/time.ts";
 import { type DoorState, type Dose, type DoseFindings, type DoseStatus, dosesOf } from "./doses.ts";
 import {
   type DerivedRow,
@@ -6,6 +6,7 @@ import {
   type HomeData,
   type HomeItem,
   itemsOf,
+  minutes,
   observedShare,
   seconds,
   unobservedIn,
@@ -20,10 +21,19 @@ export function doses(home: HomeData): DerivedRow[] {
       const dose = found.doses.find(({ date }) => date === day.date);
       const { status = "unknown", at_ms, reason = null } = dose ?? {};
       const at = at_ms === undefined ? null : seconds(at_ms);
-      const values = { itemname: box.itemname, status, at, reason };
+      const due_ms =
+        box.due === undefined ? undefined : timeOfDate_ms(home.zone, day.date, minuteOf(box.due));
+      const off_min = at_ms === undefined || due_ms === undefined ? null : minutes(at_ms - due_ms);
+      const values = { itemname: box.itemname, status, at, prescribed: box.due ?? null, off_min, reason };
       return { at_ms: day.from_ms, day: day.date, observed: observedShare([box], day), values };
     });
   });
+}
+
+/** Minutes since midnight of an hour such as `08:30`. */
+function minuteOf(due: string): number {
+  const [hours = 0, minutes = 0] = due.split(":").map(Number);
+  return hours * 60 + minutes;
 }
 
 /** Doses of a box, and whatever else its doors tell. Whether it has one lid for all days is told by all events that are here. */

@@ -9,7 +9,7 @@ import type { DerivedRow, HomeData } from "./home-data.ts";
 import { nights, sleep } from "./nights.ts";
 import { roomWords } from "./places.ts";
 import { activity, roomDays, roomVisits, transitions } from "./rooms.ts";
-import { walks } from "./walks.ts";
+import { walkDays, walks } from "./walks.ts";
 
 export interface DerivedDefinition {
   readonly title: string;
@@ -108,13 +108,29 @@ export const derivedTable = {
     },
     derive: walks,
   },
+  walk_days: {
+    title: "Walks by day",
+    version: 1,
+    madeOf: ["wirelesssensor_events"],
+    needs: "as walks",
+    meaning: "walks along a line that began on a day, with the days that have none",
+    rule: "walks is unknown (null) where less than 90% of the day was observed by any sensor of the line, and before the day is over. speed is that of the walks that were seen, and null where none was",
+    paper: "as walks",
+    reach_days: sensed_days,
+    fields: {
+      line: room("the line"),
+      walks: nullableInteger("", "walks that began on the day"),
+      speed: nullableNumber("m/s", "the median of their speeds"),
+    },
+    derive: walkDays,
+  },
   doses: {
     title: "Doses",
-    version: 1,
+    version: 2,
     madeOf: ["pillbox_events"],
     needs: "a pill box",
     meaning: "the dose of a pill box on a day",
-    rule: "taken: the door of the weekday moved that day. late: not that day, but within six hours after it. missed: all of the day was observed, and the door did not move. due: there is still time. An opened door does not prove a swallowed pill",
+    rule: "taken: the door of the weekday moved that day. late: not that day, but within six hours after it. missed: all of the day was observed, and the door did not move. due: there is still time. An opened door does not prove a swallowed pill. prescribed and off_min are unknown where nobody has named the hour (lintel items name --due); the present hour counts for all days",
     paper: "MedTracker, PMC2911441",
     reach_days: 28,
     fields: {
@@ -124,6 +140,11 @@ export const derivedTable = {
         schema: Type.Union(doseStatuses.map((status) => Type.Literal(status))),
       },
       at: nullableTime("when the door first moved, where it was taken or late"),
+      prescribed: {
+        ...nullableText("the hour for which it is prescribed, by the clock of the home: 08:00"),
+        schema: identifying("nobody", nullable(Type.String())),
+      },
+      off_min: nullableNumber("min", "from that hour until it was taken; below zero it was early"),
       reason: {
         ...nullableText("why it is unknown"),
         schema: identifying("nobody", nullable(Type.String())),
@@ -133,21 +154,21 @@ export const derivedTable = {
   },
   sleep: {
     title: "Episodes of sleep",
-    version: 1,
+    version: 2,
     madeOf: ["watch_epochs"],
     needs: "a watch that tells sleep",
     meaning:
       "sleep by a watch: stretches of light, deep or REM sleep with at most an hour between them. The day is that on which it ended",
-    rule: "the stages are the watch's own. Within an episode, awake and unknown are apart",
+    rule: "the stages are the watch's own. A stage that it told at no time within two days of the end is unknown (null): many watches never tell REM sleep. Within an episode, awake and unknown are apart",
     paper: "van Hees and others, Scientific Reports 8 (2018) 12975, which joins blocks over an hour",
     reach_days: sensed_days,
     fields: {
       itemname: item("the watch"),
       stop: time("its end"),
       asleep_min: number("min", "asleep: light, deep and REM"),
-      light_min: number("min", "light sleep"),
-      deep_min: number("min", "deep sleep"),
-      rem_min: number("min", "REM sleep"),
+      light_min: nullableNumber("min", "light sleep"),
+      deep_min: nullableNumber("min", "deep sleep"),
+      rem_min: nullableNumber("min", "REM sleep"),
       awake_min: number("min", "awake within it"),
       unknown_min: number("min", "unknown within it: not worn, or not heard"),
       awakenings: integer("", "breaks in which the watch told that somebody was awake"),
@@ -156,12 +177,12 @@ export const derivedTable = {
   },
   nights: {
     title: "Nights",
-    version: 1,
+    version: 2,
     madeOf: ["watch_epochs", "wirelesssensor_events"],
     needs: "a watch, a sensor at the bed, or a sensor of movement in the bedroom",
     meaning:
       "the night before a day, from noon to noon: the longest sleep or stay in bed, with others that at most two hours part from it. source says what told it",
-    rule: "unknown where less than 90% of 22:00 to 07:00 was observed by any source; asleep_min is known by a watch alone, in_bed_min by the others",
+    rule: "unknown where less than 90% of 22:00 to 07:00 was observed by any source; asleep_min is known by a watch alone, in_bed_min by the others. A watch that told no sleep within two days of the day tells nothing of its night",
     paper: "Ancoli-Israel and others, Sleep 26 (2003) 342–392; van Hees and others 2018",
     reach_days: sensed_days,
     fields: {

@@ -26,6 +26,8 @@ export interface HomeItem {
   readonly subtype: string;
   readonly room: string | null;
   readonly role: Role | null;
+  /** Of a pill box: the hour for which its dose is prescribed, such as `08:00`. */
+  readonly due?: string | undefined;
   /** In order of time, each with its values in the order of the series table. */
   readonly readings: Readonly<Partial<Record<SeriesName, readonly DerivedReading[]>>>;
   /** When it was listened to and alive, in order. */

@@ -1,4 +1,4 @@
-import { hour_ms, type TimeSpan, timeOfDate_ms } from "../../base/time.ts";
+import { hour_ms, isIn, type TimeSpan, timeOfDate_ms } from "../../base/time.ts";
 import {
   type DerivedRow,
   daysSince,
@@ -14,7 +14,7 @@ import {
   within_ms,
 } from "./home-data.ts";
 import { roomSensors, visitsOf } from "./rooms.ts";
-import { asleep_ms, type SleepEpisode, SleepJoiner } from "./sleep.ts";
+import { asleep_ms, type SleepEpisode, SleepJoiner, type SleepStage, stageOf, told_ms_max } from "./sleep.ts";
 
 /** Each episode of sleep that a watch told of. It counts for the day on which it ended. */
 export function sleep(home: HomeData): DerivedRow[] {
@@ -28,9 +28,9 @@ export function sleep(home: HomeData): DerivedRow[] {
         itemname: watch.itemname,
         stop: seconds(to_ms),
         asleep_min: minutes(asleep_ms(episode)),
-        light_min: minutes(episode.light_ms),
-        deep_min: minutes(episode.deep_ms),
-        rem_min: minutes(episode.rem_ms),
+        light_min: stageMinutes(episode, "light"),
+        deep_min: stageMinutes(episode, "deep"),
+        rem_min: stageMinutes(episode, "rem"),
         awake_min: minutes(episode.awake_ms),
         unknown_min: minutes(episode.unknown_ms),
         awakenings,
@@ -40,12 +40,25 @@ export function sleep(home: HomeData): DerivedRow[] {
   );
 }
 
+function stageMinutes(episode: SleepEpisode, stage: SleepStage): number | null {
+  const ms = asleep_ms(episode, stage);
+  return ms === null ? null : minutes(ms);
+}
+
 function episodesOf(watch: HomeItem): SleepEpisode[] {
   const joiner = new SleepJoiner();
-  const found = (watch.readings.watch_epochs ?? []).map(([from_ms, duration, ...values]) =>
+  const found = (watch.readings.watch_epochs ?? []).flatMap(([from_ms, duration, ...values]) =>
     joiner.add({ from_ms, to_ms: from_ms + Number(duration) * 1_000, sleepState: Number(values[4]) }),
   );
-  return [...found, joiner.end()].filter((one) => one !== undefined);
+  return [...found, ...joiner.end()];
+}
+
+/** Whether a watch told any sleep within two days before or after a day: one that tells none knows nothing of nights. */
+function tellsSleep({ readings: { watch_epochs = [] } }: HomeItem, day: TimeSpan): boolean {
+  const around = { from_ms: day.from_ms - told_ms_max, to_ms: day.to_ms + told_ms_max };
+  return watch_epochs.some(
+    ([at_ms, , , , , , sleepState]) => isIn(around, at_ms) && stageOf(Number(sleepState)) !== undefined,
+  );
 }
 
 /**
@@ -59,10 +72,13 @@ export function nights(home: HomeData): DerivedRow[] {
     const dark = nightOf(home.zone, day.date);
     // A night that is not over has no length.
     if (dark.whole.to_ms > home.now_ms) return [];
-    const best = sources.find((one) => leastShare(one.items, dark.hours) >= observed_min) ?? sources[0];
+    const telling = sources.filter(({ tells }) => tells(day));
+    const best =
+      telling.find((one) => leastShare(one.items, dark.hours) >= observed_min) ?? telling[0] ?? sources[0];
     if (best === undefined) return [];
     const observed = leastShare(best.items, dark.hours);
-    const values = observed < observed_min ? unknownNight : best.find(dark.whole);
+    const isKnown = telling.includes(best) && observed >= observed_min;
+    const values = isKnown ? best.find(dark.whole) : unknownNight;
     return [{ at_ms: day.from_ms, day: day.date, observed, values: { source: best.name, ...values } }];
   });
 }
@@ -71,6 +87,8 @@ export function nights(home: HomeData): DerivedRow[] {
 interface NightSource {
   readonly name: "watch" | "bed" | "bedroom";
   readonly items: readonly HomeItem[];
+  /** Whether it can tell of the night before a day. */
+  readonly tells: (day: TimeSpan) => boolean;
   /** Finds the night in a span from noon to noon. */
   readonly find: (whole: TimeSpan) => NightValues;
 }
@@ -93,7 +111,8 @@ function sourcesOf(home: HomeData): NightSource[] {
   return [
     ...watches.map((watch): NightSource => {
       const episodes = episodesOf(watch);
-      return { name: "watch", items: [watch], find: (whole) => sleepIn(episodes, whole) };
+      const tells = (day: TimeSpan) => tellsSleep(watch, day);
+      return { name: "watch", items: [watch], tells, find: (whole) => sleepIn(episodes, whole) };
     }),
     ...(beds.length === 0 ? [] : [restOf("bed", beds, beds.flatMap(inBed))]),
     ...(hasBedroom ? [restOf("bedroom", rooms, bedroomStays(home))] : []),
@@ -105,14 +124,14 @@ function restOf(
   items: readonly HomeItem[],
   stays: readonly TimeSpan[],
 ): NightSource {
-  return { name, items, find: (whole) => restIn(stays, whole) };
+  return { name, items, tells: () => true, find: (whole) => restIn(stays, whole) };
 }
 
 /** The longest sleep that ended in the span, with the others that begin within two hours of its ends. */
 function sleepIn(episodes: readonly SleepEpisode[], whole: TimeSpan): NightValues {
   const own = episodes.filter(({ to_ms }) => to_ms > whole.from_ms && to_ms <= whole.to_ms);
   const main = mainOf(own);
-  if (main.length === 0) return { ...unknownNight, asleep_min: 0, in_bed_min: 0, breaks: 0 };
+  if (main.length === 0) return { ...unknownNight, asleep_min: 0, breaks: 0 };
   const [from_ms, to_ms] = [main[0]?.from_ms ?? 0, main.at(-1)?.to_ms ?? 0];
   return {
     start: seconds(from_ms),

@@ -218,9 +218,9 @@ export const ScheduledContact = record("Scheduled contact", {
   unitname: textOrNull("name of the unit"),
   unitid: integerOrNull("unit identifier"),
   offset: integerOrNull("units after enrollment before the first contact"),
-  notplanned: flagOrNull("planned flag: 0 no, 1 yes"),
-  notscheduled: flagOrNull("scheduled flag: 0 no, 1 yes"),
-  notcompleted: flagOrNull("completed flag: 0 no, 1 yes"),
+  notplanned: not("planned", "dateplanned"),
+  notscheduled: not("scheduled", "datescheduled"),
+  notcompleted: not("completed", "datecompleted"),
   dateplanned: dateTextOrNull("date the contact was planned"),
   datescheduled: dateTextOrNull("date it was scheduled for"),
   datecompleted: dateTextOrNull("date it was completed"),
@@ -257,6 +257,13 @@ export const Alert = record("Alert", {
 });
 
 export type Alert = Static<typeof Alert>;
+
+/** A flag that the programme describes by the opposite of its name. */
+function not(done: string, date: string) {
+  return flagOrNull(
+    `0 or 1, as the programme has it. By its name 1 is not ${done}, by the programme's description 1 is ${done}: ${date} tells which`,
+  );
+}
 
 function secondsOfDayOrNull(description: string) {
   return orNull(Type.String({ pattern: "^[0-9]{1,5}$", title: "seconds of the day in digits" }), description);

@@ -1,5 +1,5 @@
 import { minutes } from "../../domain/derived/home-data.ts";
-import { asleep_ms, type SleepEpisode, SleepJoiner } from "../../domain/derived/sleep.ts";
+import { asleep_ms, type SleepEpisode, SleepJoiner, type SleepStage } from "../../domain/derived/sleep.ts";
 import type { Item } from "../../domain/records/item.ts";
 import type { HomeInventory } from "../../domain/records/programme-records.ts";
 import { type SeriesName, seriesOf, type Value } from "../../domain/series.ts";
@@ -16,12 +16,12 @@ export interface MeasuredFact {
   readonly homeid: number | null;
 }
 
-/** The values of an episode of sleep, in minutes; null where the watch was off for a part of it, so that nobody knows. */
+/** The values of an episode of sleep, in minutes; null where the watch was off for a part of it, or tells no such stage, so that nobody knows. */
 export interface SleepValues {
   readonly asleep: number;
-  readonly light: number;
-  readonly deep: number;
-  readonly rem: number;
+  readonly light: number | null;
+  readonly deep: number | null;
+  readonly rem: number | null;
   readonly awake: number | null;
   readonly awakenings: number | null;
   readonly [name: string]: number | null;
@@ -47,28 +47,36 @@ export async function* readingFacts(
 
 /** The epochs of a watch as episodes of sleep. */
 export async function* sleepFacts(epochs: AsyncIterable<MeasuredFact>): AsyncGenerator<MeasuredFact> {
-  const joiner = new SleepJoiner();
-  let home: number | null = null;
+  const joiner = new SleepJoiner<SleepEpoch>();
   for await (const { from_ms, to_ms = from_ms, values, homeid } of epochs) {
-    const episode = joiner.add({ from_ms, to_ms, sleepState: Number(values["sleepState"]) });
-    if (episode !== undefined) yield sleepFact(episode, home);
-    home = homeid;
+    const epoch = { from_ms, to_ms, sleepState: Number(values["sleepState"]), homeid };
+    yield* joiner.add(epoch).map(sleepFact);
   }
-  const last = joiner.end();
-  if (last !== undefined) yield sleepFact(last, home);
+  yield* joiner.end().map(sleepFact);
 }
 
-function sleepFact(episode: SleepEpisode, homeid: number | null): MeasuredFact {
+interface SleepEpoch {
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly sleepState: number;
+  readonly homeid: number | null;
+}
+
+function sleepFact(episode: SleepEpisode<SleepEpoch>): MeasuredFact {
   const known = episode.unknown_ms === 0;
+  const inStage = (stage: SleepStage) => {
+    const ms = asleep_ms(episode, stage);
+    return ms === null ? null : minutes(ms);
+  };
   const values: SleepValues = {
     asleep: minutes(asleep_ms(episode)),
-    light: minutes(episode.light_ms),
-    deep: minutes(episode.deep_ms),
-    rem: minutes(episode.rem_ms),
+    light: inStage("light"),
+    deep: inStage("deep"),
+    rem: inStage("rem"),
     awake: known ? minutes(episode.awake_ms) : null,
     awakenings: known ? episode.awakenings : null,
   };
-  return { from_ms: episode.from_ms, to_ms: episode.to_ms, values, homeid };
+  return { from_ms: episode.from_ms, to_ms: episode.to_ms, values, homeid: episode.last.homeid };
 }
 
 /**

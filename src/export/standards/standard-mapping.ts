@@ -265,11 +265,12 @@ function activity({ values }: MeasuredFact): object | undefined {
 function sleepEpisode({ values }: MeasuredFact): object {
   const { asleep, light, deep, rem, awake, awakenings } = values;
   const lasting = (value: unknown) => ({ value, unit: "min" });
+  const stage = (name: string, value: unknown) => (value === null ? {} : { [name]: lasting(value) });
   return {
     total_sleep_time: lasting(asleep),
-    light_sleep_duration: lasting(light),
-    deep_sleep_duration: lasting(deep),
-    rem_sleep_duration: lasting(rem),
+    ...stage("light_sleep_duration", light),
+    ...stage("deep_sleep_duration", deep),
+    ...stage("rem_sleep_duration", rem),
     ...(awake === null ? {} : { wake_after_sleep_onset: lasting(awake), number_of_awakenings: awakenings }),
   };
 }

@@ -105,11 +105,11 @@ export const fhir: Standard = {
 function observation(measurement: Measurement, form: ObservationForm, value: number): object {
   const { item, fact, uuid } = measurement;
   const { loinc, category, profile, unit, components = [] } = form;
-  const parts = components.flatMap((part) => {
+  const parts = components.map((part) => {
     const value = part.value(fact);
-    return value === undefined
-      ? []
-      : [{ code: concept(part.loinc), valueQuantity: quantity(value, part.unit) }];
+    const told =
+      value === undefined ? { dataAbsentReason: unknown } : { valueQuantity: quantity(value, part.unit) };
+    return { code: concept(part.loinc), ...told };
   });
   return {
     resourceType: "Observation",
@@ -176,6 +176,9 @@ function deviceId({ itemid }: Item): string {
 
 const categories = "http://terminology.hl7.org/CodeSystem/observation-category";
 const dataAbsentReason = "http://hl7.org/fhir/StructureDefinition/data-absent-reason";
+const unknown = {
+  coding: [{ system: "http://terminology.hl7.org/CodeSystem/data-absent-reason", code: "unknown" }],
+};
 
 /** UCUM codes in the words that people read. */
 const units: Readonly<Record<string, string>> = {

@@ -155,6 +155,7 @@ async function foundItem(
     kind,
     subtype,
     ...placeOf(itemname, given),
+    due: given?.due,
     covered: life.covered,
     first_ms: isOld ? 0 : life.first_ms,
     last_ms: isElsewhere ? life.last_ms : replacedIn(names, record)?.at_ms,

@@ -29,6 +29,8 @@ export const GivenName = Type.Object(
     room: Type.Optional(Text),
     /** Of a curtain sensor: its distance from a fixed end of the line that those of its room make. */
     metres: Type.Optional(Type.Number({ minimum: 0, maximum: metres_max })),
+    /** Of a pill box: the hour for which its dose is prescribed, by the clock of the home: `08:00`. */
+    due: Type.Optional(Type.String({ pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$" })),
     /** Address of the broken device whose name and place it took. */
     replaces: Type.Optional(Address),
     /** When it was given, unix milliseconds. */
@@ -84,6 +86,7 @@ export interface NameGiving {
   readonly name?: string | undefined;
   readonly room?: string | undefined;
   readonly metres?: number | undefined;
+  readonly due?: string | undefined;
   readonly given_ms: number;
   /** Lines of the configuration, which name their sensors: one of these keeps the name that it has there. */
   readonly lines?: readonly WalkingLine[] | undefined;
@@ -126,6 +129,13 @@ export function givenMetres(written: string): number {
     `${JSON.stringify(written)} is no distance in metres`,
     `give a number from 0 to ${metres_max}, such as 0.75`,
   );
+}
+
+/** An hour of the day as it was written: `8:00`, `08:00` or `8`. @throws OperatorError where it is none */
+export function givenHour(written: string): string {
+  const [, hour = "", minute = "00"] = /^(\d{1,2})(?:[:.](\d{2}))?$/.exec(written.trim()) ?? [];
+  if (hour !== "" && Number(hour) < 24 && Number(minute) < 60) return `${hour.padStart(2, "0")}:${minute}`;
+  throw new OperatorError(`${JSON.stringify(written)} is no hour of the day`, "give one such as 08:00");
 }
 
 /** The file of a home in which central keeps its given names. */

@@ -48,6 +48,7 @@ export function* nameItem({
   address: device,
   room,
   metres,
+  due,
   given_ms,
   lines,
   ...told
@@ -62,9 +63,12 @@ export function* nameItem({
     ...{ kind, address, name, given_ms },
     ...(room !== undefined && { room }),
     ...(metres !== undefined && { metres }),
+    ...(due !== undefined && { due }),
   };
   if (given.metres !== undefined && given.room === undefined)
     throw new OperatorError("a line of curtain sensors needs a room", "name it with --room");
+  if (due !== undefined && kind !== "pillboxes")
+    throw new OperatorError(`${name} is no pill box, and has no hour`, "leave --due out");
   if (before === undefined && names.length >= given_names_max)
     throw new OperatorError(
       `${given_names_max} devices were given names already`,
@@ -163,20 +167,20 @@ function* fileOf(home: number): Work<Uint8Array | null> {
 function* namesHere(): Work<GivenName[]> {
   const rows = yield* rowsOf(
     objects<Record<string, unknown>>(
-      `SELECT typename AS kind, address, name, room, metres, replaces, given_ms FROM given_names
+      `SELECT typename AS kind, address, name, room, metres, due, replaces, given_ms FROM given_names
        ORDER BY typename, address`,
     ),
   );
   return rows.map((row) => withoutNulls(row) as GivenName);
 }
 
-function* keep({ kind, address, name, room, metres, replaces, given_ms }: GivenName): Work<void> {
+function* keep({ kind, address, name, room, metres, due, replaces, given_ms }: GivenName): Work<void> {
   yield* change(
-    `INSERT INTO given_names (typename, address, name, room, metres, replaces, given_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+    `INSERT INTO given_names (typename, address, name, room, metres, due, replaces, given_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (typename, address) DO UPDATE SET name = excluded.name, room = excluded.room,
-       metres = excluded.metres, replaces = excluded.replaces, given_ms = excluded.given_ms`,
-    ...[kind, address, name, room ?? null, metres ?? null, replaces ?? null, given_ms],
+       metres = excluded.metres, due = excluded.due, replaces = excluded.replaces, given_ms = excluded.given_ms`,
+    ...[kind, address, name, room ?? null, metres ?? null, due ?? null, replaces ?? null, given_ms],
   );
 }
 

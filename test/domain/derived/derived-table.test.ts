@@ -232,3 +232,107 @@ test.each([
   );
   expect(night?.values).toMatchObject({ source, breaks: expected });
 });
+
+/** Epochs of an hour each, from an hour on, with the state of sleep of each. */
+function watchWith(
+  states: readonly number[],
+  from_h: number,
+  others: readonly DerivedReading[] = [],
+): HomeItem {
+  const epochs = states.map((state, hour): DerivedReading => [at(from_h + hour), 3_600, 0, 0, 1, 1, state]);
+  const readings = { watch_epochs: [...epochs, ...others] };
+  return sensor("watch", { kind: "watches", subtype: "null", readings }, []);
+}
+
+test("minutes of a stage that the watch tells none of are unknown, and 0 where it told the stage within two days", () => {
+  const stagesOf = (watch: HomeItem) =>
+    derive("sleep", [watch]).map(({ values }) => [
+      values["asleep_min"],
+      ...["light_min", "deep_min", "rem_min"].map((name) => values[name]),
+    ]);
+  expect(stagesOf(watchWith([2, 2, 3], 23))).toEqual([[180, 120, 60, null]]);
+  const later = (hours: number): DerivedReading => [at(26 + hours), 3_600, 0, 0, 1, 1, 4];
+  expect(stagesOf(watchWith([2, 2, 3], 23, [later(48)]))).toEqual([[180, 120, 60, 0]]);
+  expect(stagesOf(watchWith([2, 2, 3], 23, [later(49)]))).toEqual([[180, 120, 60, null]]);
+  const earlier = watchWith([4], -22);
+  const [rem] = earlier.readings.watch_epochs ?? [];
+  const both = [rem as DerivedReading, ...(watchWith([2, 2, 3], 23).readings.watch_epochs ?? [])];
+  expect(stagesOf({ ...earlier, readings: { watch_epochs: both } })).toEqual([[180, 120, 60, 0]]);
+});
+
+test("a watch that tells no sleep makes no night without sleep: the bedroom tells of it, or nothing does", () => {
+  const awake = watchWith(Array(30).fill(1), 12);
+  const bedroom = sensor("bedroom-wall", { room: "bedroom" }, [[at(22, 30), 2]]);
+  const kitchen = sensor("kitchen-wall", { room: "kitchen" }, [
+    [at(22), 2],
+    [at(31, 30), 2],
+  ]);
+  const nightOf = (items: readonly HomeItem[]) =>
+    derive("nights", items).find(({ day }) => day === "2026-11-04")?.values;
+  const unknown = { start: null, stop: null, in_bed_min: null, asleep_min: null, breaks: null };
+  expect(nightOf([awake])).toEqual({ source: "watch", ...unknown });
+  expect(nightOf([awake, bedroom, kitchen])).toMatchObject({ source: "bedroom", in_bed_min: 540 });
+  const dayBefore = watchWith([2, ...Array(47).fill(1)], -6);
+  expect(nightOf([dayBefore])).toEqual({ source: "watch", ...unknown, asleep_min: 0, breaks: 0 });
+});
+
+const curtains = [0, 1, 2].map((metres) => ({ item: `curtain-${metres}`, metres }));
+const curtain = (metres: number, seen: readonly number[], of: Partial<HomeItem> = {}) =>
+  sensor(`curtain-${metres}`, { subtype: "curtain", ...of }, [
+    ...seen.flatMap((at_ms) => [
+      [at_ms + metres * 1_000, 2] as const,
+      [at_ms + metres * 1_000 + 500, 0] as const,
+    ]),
+  ]);
+
+test("a day without walks has 0 where each sensor of the line was observed, and is unknown where one was not", () => {
+  const daysOf = (items: readonly HomeItem[], others: Partial<HomeData> = {}) =>
+    derive("walk_days", items, { lines: [{ name: "hall", sensors: curtains }], ...others }).map(
+      ({ day, observed, values }) => [day, observed, values["walks"], values["speed"]],
+    );
+  const line = [0, 1, 2].map((metres) => curtain(metres, [at(8), at(9)]));
+  expect(daysOf(line)).toEqual([
+    ["2026-11-03", 1, 2, 1],
+    ["2026-11-04", 1, 0, null],
+  ]);
+  const dead = curtain(2, [at(8), at(9)], { covered: [{ from_ms: midnight, to_ms: at(30) }] });
+  expect(daysOf([...line.slice(0, 2), dead])).toEqual([
+    ["2026-11-03", 1, 2, 1],
+    ["2026-11-04", 0.25, null, null],
+  ]);
+  expect(daysOf(line, { now_ms: at(47) }).at(-1)).toEqual(["2026-11-04", 1, null, null]);
+});
+
+test("a dose has its prescribed hour, and how long before or after it it was taken", () => {
+  const box = (due: string | undefined): HomeItem =>
+    sensor(
+      "box",
+      {
+        ...{ kind: "pillboxes", subtype: "null", due },
+        // Tuesday's door at half past seven, Wednesday's at twenty past midnight of the next day.
+        readings: {
+          pillbox_events: [
+            [at(7, 30), 4],
+            [at(7, 31), 0],
+            [at(48, 20), 8],
+            [at(48, 21), 0],
+          ],
+        },
+      },
+      [],
+    );
+  const dosesBy = (due: string | undefined) =>
+    derive("doses", [box(due)]).map(({ values }) => [
+      values["status"],
+      values["prescribed"],
+      values["off_min"],
+    ]);
+  expect(dosesBy("08:00")).toEqual([
+    ["taken", "08:00", -30],
+    ["late", "08:00", 980],
+  ]);
+  expect(dosesBy(undefined)).toEqual([
+    ["taken", null, null],
+    ["late", null, null],
+  ]);
+});

@@ -27,6 +27,7 @@ const bounds: Readonly<Record<string, number>> = {
   "`room_days.minutes`, a room and day, min": 0.5,
   "`transitions`, a pair of rooms and day": 0,
   "`walks.speed`, a walk, m/s": 0.03,
+  "`walk_days.walks`, a day": 0,
   "`doses.status`, a dose, 1 for taken": 0,
   "`doses.at`, a dose taken, s": 0,
   "`sleep.asleep_min`, an episode, min": 30,

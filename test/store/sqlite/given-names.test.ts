@@ -6,7 +6,13 @@ import type { Device } from "../../../src/domain/reading.ts";
 import { type Item, itemStatus } from "../../../src/domain/records/item.ts";
 import { gatherHomeFiles, putHomeFiles } from "../../../src/gateway/uploader/home-files.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
-import { given_names_max, givenText, NameTaken } from "../../../src/store/inventory/given-names.ts";
+import {
+  given_names_max,
+  givenNamesBytes,
+  givenNamesIn,
+  givenText,
+  NameTaken,
+} from "../../../src/store/inventory/given-names.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open-store.ts";
 import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 import { databaseOf } from "../../../testbed/sqlite/opening.ts";
@@ -98,6 +104,30 @@ test("an inventory that wants a given name for another item gets it", async () =
   expect((await home.store.item("wirelesssensors", "Kitchen"))?.record).toEqual(record);
 });
 
+test("a pill box keeps its prescribed hour under another name, and gives it to the one in its place", async () => {
+  await using home = await gateway();
+  const [box, other] = ["00:17:3b:00:00:0a", "00:17:3b:00:00:0b"] as const;
+  for (const address of [box, other])
+    await home.store.append([
+      {
+        device: { kind: "pillboxes", address },
+        series: "pillbox_events",
+        stamp_ms: start_ms,
+        clock: 4,
+        values: { event: 1 },
+      },
+    ]);
+  const given_ms = start_ms;
+  await home.store.nameItem({ address: box, name: "Morning pills", due: "08:00", given_ms });
+  expect(await home.store.nameItem({ address: box, name: "Pills", given_ms })).toMatchObject({
+    due: "08:00",
+  });
+  expect(await home.store.replaceItem({ old: "Pills", new: other, given_ms })).toMatchObject({
+    due: "08:00",
+  });
+  expect(givenNamesIn(givenNamesBytes(await home.store.givenNames()))).toMatchObject([{ due: "08:00" }]);
+});
+
 test("a name that another item has, a device that nobody has heard, and one name too many are refused, and nothing changes", async () => {
   await using home = await gateway();
   for (let number = 1; number <= 3; number++) await home.hear(number);
@@ -111,7 +141,9 @@ test("a name that another item has, a device that nobody has heard, and one name
   );
   expect(await home.store.items("wirelesssensors", { skip: 0, limit: 10 })).toEqual(before);
   using database = new Database(databaseOf(home.path));
-  const put = database.query("INSERT INTO given_names VALUES ('scales', ?, 'Scale', NULL, NULL, NULL, 1)");
+  const put = database.query(
+    "INSERT INTO given_names (typename, address, name, given_ms) VALUES ('scales', ?, 'Scale', 1)",
+  );
   database.transaction(() => {
     for (let number = 1; number < given_names_max; number++) put.run(`scale ${number}`);
   })();

@@ -110,6 +110,17 @@ const walks: Comparison = async (month, tally) => {
       tally("`walks.speed`, a walk, m/s").guessed += 1;
 };
 
+const walkDays: Comparison = async (month, tally) => {
+  const curtains = sensors.flatMap(({ name, subtype }) => (subtype === "curtain" ? [name] : []));
+  for (const { day, values } of await month.rows("walk_days")) {
+    const local = month.days.find(({ date }) => date === day);
+    const walks = month.lived.get(day)?.walks;
+    if (local === undefined || walks === undefined) continue;
+    const off = Math.max(...curtains.map((name) => offShare(month, local, [name])));
+    compared(tally("`walk_days.walks`, a day"), values["walks"], walks.length, off);
+  }
+};
+
 const doses: Comparison = async (month, tally) => {
   const rows = await month.rows("doses");
   for (const [item, meal] of [
@@ -201,7 +212,20 @@ const steps: Comparison = async (month, tally) => {
 };
 
 const comparisons = [
-  ...[roomVisits, roomDays, transitions, walks, doses, sleep, nights, absences, activity, weight, steps],
+  ...[
+    roomVisits,
+    roomDays,
+    transitions,
+    walks,
+    walkDays,
+    doses,
+    sleep,
+    nights,
+    absences,
+    activity,
+    weight,
+    steps,
+  ],
 ];
 
 function sensorsOf(...of: readonly string[]): SensorName[] {

@@ -148,6 +148,7 @@ CREATE TABLE given_names (
   name TEXT NOT NULL,
   room TEXT,
   metres REAL,
+  due TEXT,
   replaces TEXT,
   given_ms INTEGER NOT NULL,
   PRIMARY KEY (typename, address)

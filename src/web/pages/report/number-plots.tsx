@@ -155,7 +155,7 @@ export function SleepPlot(given: { report: SleepReport; uncovered: readonly Unco
         return (
           <g key={date} data-date={date}>
             {stages.map(({ name, shade }) => {
-              const [low, high] = [below, below + asleep[name] / 60];
+              const [low, high] = [below, below + (asleep[name] ?? 0) / 60];
               below = high;
               return (
                 <rect

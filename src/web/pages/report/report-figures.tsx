@@ -120,7 +120,7 @@ const steps_max = 4;
 export function Value({ of, value, per = 1, digits = 0 }: ValueOf) {
   return (
     <data value={String(value)} data-of={of} data-per={per === 1 ? undefined : per}>
-      {numberText(value / per, "en", digits)}
+      {value === null ? "unknown" : numberText(value / per, "en", digits)}
     </data>
   );
 }
@@ -128,7 +128,8 @@ export function Value({ of, value, per = 1, digits = 0 }: ValueOf) {
 interface ValueOf {
   /** Where it stands in the JSON: `walking.0.weeks.2.speeds.median`. */
   readonly of: string;
-  readonly value: number;
+  /** Null is unknown. */
+  readonly value: number | null;
   /** It is shown divided by this. */
   readonly per?: number;
   readonly digits?: number;

@@ -95,11 +95,11 @@ export interface SleepEpisodeReport extends TimeSpan, Asleep {
   readonly awakenings: number;
 }
 
-/** Minutes asleep, by stage. */
+/** Minutes asleep, by stage; null of a stage that the watch tells none of. */
 export interface Asleep {
-  readonly light_min: number;
-  readonly deep_min: number;
-  readonly rem_min: number;
+  readonly light_min: number | null;
+  readonly deep_min: number | null;
+  readonly rem_min: number | null;
   readonly total_min: number;
 }
 
@@ -147,13 +147,14 @@ export const sleepReport: ReportMaker<SleepReport | undefined> = async (options,
 
 function episodeOf({ at_ms: from_ms, day, values }: DerivedRow): SleepEpisodeReport {
   const of = (name: string) => Number(values[name]);
+  const ofStage = (name: string) => (values[name] === null ? null : of(name));
   return {
     from_ms,
     to_ms: of("stop") * 1_000,
     day,
-    light_min: of("light_min"),
-    deep_min: of("deep_min"),
-    rem_min: of("rem_min"),
+    light_min: ofStage("light_min"),
+    deep_min: ofStage("deep_min"),
+    rem_min: ofStage("rem_min"),
     total_min: of("asleep_min"),
     awake_min: of("awake_min"),
     unknown_min: of("unknown_min"),
@@ -162,16 +163,20 @@ function episodeOf({ at_ms: from_ms, day, values }: DerivedRow): SleepEpisodeRep
 }
 
 function asleepIn(episodes: readonly SleepEpisodeReport[]): Asleep {
-  const sum = (name: keyof Asleep) =>
+  const sum = (numbers: readonly number[]) =>
     rounded(
-      episodes.reduce((all, episode) => all + episode[name], 0),
+      numbers.reduce((all, one) => all + one, 0),
       1,
     );
+  const ofStage = (name: Exclude<keyof Asleep, "total_min">) => {
+    const told = episodes.flatMap((episode) => episode[name] ?? []);
+    return told.length < episodes.length ? null : sum(told);
+  };
   return {
-    light_min: sum("light_min"),
-    deep_min: sum("deep_min"),
-    rem_min: sum("rem_min"),
-    total_min: sum("total_min"),
+    light_min: ofStage("light_min"),
+    deep_min: ofStage("deep_min"),
+    rem_min: ofStage("rem_min"),
+    total_min: sum(episodes.map(({ total_min }) => total_min)),
   };
 }
 
