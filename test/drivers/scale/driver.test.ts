@@ -6,6 +6,8 @@ import {
   s400Weighing,
   xiaomiWeighing,
 } from "../../../drivers/scale/simulator/scale.ts";
+import { uuids } from "../../../drivers/scale/standard.ts";
+import { encodeHeart } from "../../../drivers/wire/heart-rate.ts";
 import { clockQuality } from "../../../src/base/clock.ts";
 import { listening, QuickClock, type Rig, startRig } from "../ble/rig.ts";
 
@@ -94,6 +96,25 @@ describe("a standard scale", () => {
       ],
       ["scale_heart", { heartRate: 72 }],
     ]);
+  });
+
+  test("dates a heart rate by the first of those that it tells, and keeps the last", async () => {
+    await using rig = await start();
+    await listening(rig);
+    const { scale, device } = scaleOn(rig, { leaves: false });
+    scale.weigh({ weight: { weight_g: 80_000 } });
+    device.advertise();
+    await rig.host.until("the weight to be confirmed", () => scale.confirmed === 1);
+    const { clock } = rig.host;
+    const beat = (rate: number) => device.notify(uuids.heartService, uuids.heart, encodeHeart(rate));
+    beat(90);
+    await new Promise<void>((resolve) => clock.after(4_000, resolve));
+    const later_ms = clock.now().unix_ms;
+    beat(72);
+    const heart = () => rig.host.readings.find(({ series }) => series === "scale_heart");
+    const { stamp_ms, values } = await rig.host.until("the heart rate", heart);
+    expect(values).toEqual({ heartRate: 72 });
+    expect(stamp_ms).toBeLessThan(later_ms);
   });
 
   test("puts a composition in two packets together, and weighings in pounds into grams", async () => {

@@ -111,6 +111,17 @@ test("the first heartbeat after a restart is still a heartbeat", async () => {
   expect(await eventsFrom(() => door.notify(0x31))).toEqual([0x31]);
 });
 
+test("what a door that has left tells when it is back is news, though it tells what it told last", async () => {
+  await eventsFrom(() => door.notify(0x30));
+  door.leave();
+  const joins = host.joins.length;
+  await driver.openJoining(60);
+  door.join();
+  await host.until("it to join again", () => host.joins.slice(joins).some(({ state }) => state === "joined"));
+  later(2 * heartbeat_least_ms);
+  expect(await eventsFrom(() => door.heartbeat())).toEqual([0x30]);
+});
+
 test("a door that was opened before a crash and closed long after it was opened and closed", async () => {
   await eventsFrom(() => door.notify(0x30));
   await driver.stop();

@@ -205,7 +205,8 @@ test("an upload that central knows nothing of has to go at the second look, and 
   expect(await looks(fails(false) as () => Promise<never>, fails(false))).toEqual(unreachable);
 });
 
-test("a gateway that answers nobody for six hours has to go", () => {
+test("a gateway that answers nobody for six hours at a time has to go, and none that is silent now and then", () => {
   const silent = judged((at_ms) => ({ answers: at_ms < hour_ms }));
   expect(silent).toEqual({ fault: "it does not answer on its control socket", at_h: 7 });
+  expect(judged((at_ms) => ({ answers: (at_ms / hour_ms) % 8 < 4 }))).toEqual({ at_h: 72 });
 });

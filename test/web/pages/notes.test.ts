@@ -114,6 +114,21 @@ test("a note is on each page of its time: on the strips, in the logbook, and at 
   await server.store.changeNotes(12, { kept: [], removed: [note?.noteid ?? 0] });
 });
 
+test("of more notes than a page has room for it shows the newest, the newest first", async () => {
+  const of = (at: number): Note => ({
+    ...{ noteid: 1_000 + at, homeid: 12, itemid: null, subjectid: null, kind: "visitor", words: null },
+    ...{ start: start + at, stop: start + at + 1, source: "coordinator", said: start + at },
+  });
+  const kept = Array.from({ length: 201 }, (_, at) => of(at));
+  await server.store.changeNotes(12, { kept, removed: [] });
+  const newestFirst = kept
+    .slice(1)
+    .map(({ noteid }) => noteid)
+    .reverse();
+  expect((await noting("/day?date=2026-11-18")).notes.map(({ noteid }) => noteid)).toEqual(newestFirst);
+  await server.store.changeNotes(12, { kept: [], removed: kept.map(({ noteid }) => noteid) });
+});
+
 test.skipIf(chromiumPath === undefined)(
   `whoever drags over days of a plot writes a note about them, which the plot then has (else ${noChromium})`,
   async () => {
