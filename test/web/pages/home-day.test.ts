@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { localDate } from "../../../src/base/time.ts";
 import type { HomeDayData } from "../../../src/web/pages/home-day/home-day-data.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { sensorEvent } from "../../../testbed/sample.ts";
 import { faultsForAll } from "./accessibility.ts";
-import { doorName, fillBox, fillDoor, fillScale, now_ms, scalePath, zone } from "./device-history.ts";
+import { door, doorName, fillBox, fillDoor, fillScale, now_ms, scalePath, zone } from "./device-history.ts";
 import { type PagesServing, serveHome } from "./device-home.ts";
 
 let serving: PagesServing;
@@ -53,6 +54,16 @@ test("a week is the seven days that end with the date, and a kind is shown alone
   expect(doors.devices.map(({ name }) => name)).toEqual([doorName]);
   expect(new Set(doors.log.map(({ words }) => words))).toEqual(new Set([`${doorName} opened`]));
   expect(doors.log.length).toBeLessThan(log.length);
+});
+
+test("of a door that says more than a logbook has room for, the newest stands there", async () => {
+  const from_ms = Date.UTC(2026, 9, 5);
+  const opened = Array.from({ length: 4_500 }, (_, at) => sensorEvent(door, from_ms + at * 10_000, 0x31));
+  await serving.store.append(opened, {});
+  const { log } = await dataOf("date=2026-10-05&only=Doors");
+  const told = log.filter(({ words }) => words === `${doorName} opened`).map(({ at_ms }) => at_ms);
+  expect(log).toHaveLength(1_000);
+  expect(told).toEqual(opened.slice(-told.length).map(({ stamp_ms }) => stamp_ms));
 });
 
 test("the day on which the clocks change has all of its minutes, and a day that has not come is refused", async () => {

@@ -92,14 +92,16 @@ async function readingsOf(
     const item = series && (await store.item(kind, name, sources.homes));
     if (series === undefined || item === undefined) continue;
     const asked = { series, item: item.key, span: time, ...(sources.homes && { homes: sources.homes }) };
+    const own: LogEntry[] = [];
     for await (const rows of readingsIn(store, asked)) {
       for (const [at_ms, value] of rows) {
         if (kind === "scales")
-          entries.push({ at_ms, words: `${title}: ${numberText(Number(value) / 1_000, locale, 1)} kg` });
-        else if ((Number(value) & open) !== 0) entries.push({ at_ms, words: `${title} opened` });
+          own.push({ at_ms, words: `${title}: ${numberText(Number(value) / 1_000, locale, 1)} kg` });
+        else if ((Number(value) & open) !== 0) own.push({ at_ms, words: `${title} opened` });
       }
-      if (entries.length > entries_max) break;
+      own.splice(0, own.length - entries_max);
     }
+    entries.push(...own);
   }
   return entries;
 }
@@ -117,5 +119,5 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Entries of a page. */
+/** Entries of a page: the newest. */
 const entries_max = 1_000;
