@@ -8,8 +8,10 @@ import { docsApp } from "../../../src/web/docs/docs-app.ts";
 import { searchSections } from "../../../src/web/docs/document-search.ts";
 import { documentsHere } from "../../../src/web/docs/documents.ts";
 import { startServer } from "../../../src/web/server/http-server.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { root } from "../../../testbed/source-files.ts";
 import { temporaryCentral } from "../../store/sqlite/temporary-central.ts";
+import { faultsForAll } from "../pages/accessibility.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "lintel-docs-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -42,8 +44,8 @@ test("each text has an address of its own", () => {
   expect(documents?.files.size).toBe(paths.length);
 });
 
-test("a server shows the texts to anybody, finds words in them, and has nothing else there", async () => {
-  await using central = await temporaryCentral();
+async function serveDocs() {
+  const central = await temporaryCentral();
   const clock = new SystemClock();
   const server = await startServer({
     store: central.store,
@@ -53,6 +55,17 @@ test("a server shows the texts to anybody, finds words in them, and has nothing 
     realm: "lintel",
     apps: [docsApp("/v0.9/docs")],
   });
+  return {
+    origin: server.origin,
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      await central[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("a server shows the texts to anybody, finds words in them, and has nothing else there", async () => {
+  await using server = await serveDocs();
   const get = async (path: string) => {
     const response = await fetch(server.origin + path);
     return { response, text: await response.text() };
@@ -74,8 +87,24 @@ test("a server shows the texts to anybody, finds words in them, and has nothing 
     "/docs/pictures/%2e%2e%2fconsent.md",
   ])
     expect([path, (await get(path)).response.status]).toEqual([path, 404]);
-  await server.stop();
 });
+
+test.skipIf(chromiumPath === undefined)(
+  `a text with tables and commands is whole on a phone, in light and dark, also by keys (${noChromium})`,
+  async () => {
+    await using server = await serveDocs();
+    await using browser = await TestBrowser.start();
+    await using visit = await browser.visit({ viewport: { width: 320, height: 568 } });
+    for (const path of ["/docs", "/docs/install", "/docs?q=pause"])
+      for (const colorScheme of ["light", "dark"] as const) {
+        await visit.page.emulateMedia({ colorScheme });
+        await visit.page.goto(server.origin + path);
+        expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+        expect(await faultsForAll(visit.page)).toEqual([]);
+      }
+    expect(visit.faults).toEqual([]);
+  },
+);
 
 test("a section is found by all words, and first where they are in its heading", () => {
   const section = (heading: string, text: string) => ({

@@ -50,7 +50,7 @@ test("a watch says the last night that is known, and names it where that is not 
     "Slept 6 h 40 last night, usually 7 h 05.",
   );
   expect(sleepAnswer(rowsOf("asleep_min", [...usual, 400, null]), times)).toBe(
-    "Slept 6 h 40 in the night to yesterday, usually 7 h 05.",
+    "Slept 6 h 40 in the night to Thursday, usually 7 h 05.",
   );
   expect(sleepAnswer(rowsOf("asleep_min", [...usual, ...Array(9).fill(null)]), times)).toBeNull();
 });

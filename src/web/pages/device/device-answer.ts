@@ -7,7 +7,7 @@ import type { Kind } from "../../../domain/kinds.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
 import { measuredRows } from "../measures.ts";
 import { type Asked, memoryBySite } from "../site.ts";
-import { dateText, dayText, numberText, type Times } from "../time-text.ts";
+import { dayText, numberText, type Times, weekdayText } from "../time-text.ts";
 
 /** A device as its answer is made: by what it is, and where. */
 interface Answered {
@@ -226,7 +226,7 @@ function nightText({ day }: DerivedRow, times: Times): string {
   const noon_ms = (startOfDate_ms(times.zone, day) ?? 0) + day_ms / 2;
   const text = dayText(noon_ms, times);
   if (text === "today") return "last night";
-  return `in the night to ${text === "yesterday" ? "yesterday" : dateText(noon_ms, times)}`;
+  return `in the night to ${text === "yesterday" ? weekdayText(noon_ms, times) : text}`;
 }
 
 /** `12 days`: the time that rows of a day each are of. */

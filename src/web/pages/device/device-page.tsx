@@ -44,6 +44,7 @@ export function DevicePage(data: DeviceData & FrameData) {
             {measuresOf(shown.series).length + data.curves.length + data.walking.length === 0 ? null : (
               <Legend spans={data.uncovered} night={measuresOf(shown.series).length > 0} />
             )}
+            {data.doses === null ? null : <DoseGrid {...data} title="Doses" doses={data.doses} />}
             <Notes
               {...data.noting}
               times={{ locale, zone: data.zone, now_ms }}
@@ -52,7 +53,6 @@ export function DevicePage(data: DeviceData & FrameData) {
               isChosen={data.span.name === null || data.span.hours !== null}
               item={{ itemid: data.itemid, title: data.title }}
             />
-            {data.doses === null ? null : <DoseGrid {...data} title="Doses" doses={data.doses} />}
             {day === null ? null : <DayOpened {...data} day={day} />}
             <Newest {...data} />
             <Take {...data} shown={shown} />

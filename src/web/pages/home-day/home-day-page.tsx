@@ -89,12 +89,12 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
   );
 }
 
-/** How much is told of the day or week, and the last of it. */
+/** The last that is known of the day or week, and how much is told of it. */
 function answer({ log, ...data }: HomeDayData & FrameData): string {
   const last = log.at(-1);
   if (last === undefined) return "Nothing is known that could be told in words.";
-  const told = log.length === 1 ? "One thing is" : `${numberText(log.length, data.locale)} things are`;
-  return `${told} told. The last, at ${momentWords(data, last.at_ms, data)}: ${last.words}.`;
+  const count = log.length === 1 ? "one entry" : `${numberText(log.length, data.locale)} entries`;
+  return `Last known at ${momentWords(data, last.at_ms, data)}: ${last.words}. The logbook has ${count}.`;
 }
 
 /** The address of the page with something else shown; what is not named stays. */

@@ -10,7 +10,7 @@ import type { Tick, TimeWindow } from "./strip-window.ts";
 export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
   const share = sharesOf(window);
   return (
-    <svg class="axis" aria-hidden="true" focusable="false">
+    <svg class={`axis of-${window.span}`} aria-hidden="true" focusable="false">
       {window.ticks.filter(isLabelled(window)).map(({ at_ms, label }) => (
         <text
           key={at_ms}
@@ -119,9 +119,10 @@ function sharesOf({ from_ms, to_ms }: TimeWindow): (at_ms: number) => string {
   return (at_ms) => `${((100 * (at_ms - from_ms)) / (to_ms - from_ms)).toFixed(3)}%`;
 }
 
-/** Months stand so close that a label before its line would lie on the one before: the last one is left out where there is no room behind it. */
-function isLabelled({ from_ms, to_ms }: TimeWindow): (tick: Tick) => boolean {
-  return ({ at_ms, label }) => label !== "month" || (to_ms - at_ms) / (to_ms - from_ms) > 1 / 24;
+/** Months, and days of a week, stand so close that a label before its line would lie on the one before: the last one is left out where there is no room behind it. */
+function isLabelled({ span, from_ms, to_ms }: TimeWindow): (tick: Tick) => boolean {
+  const least = span === "year" ? 1 / 24 : span === "week" ? 1 / 8 : 0;
+  return ({ at_ms }) => (to_ms - at_ms) / (to_ms - from_ms) > least;
 }
 
 /** A label stands behind its line, as far as there is room for it. */

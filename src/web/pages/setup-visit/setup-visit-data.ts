@@ -6,7 +6,7 @@ import { measuredLines } from "../../../store/inventory/walking-lines.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isInUse, type ShownConflict, shownConflicts, titleOf } from "../shown-devices.ts";
-import type { Asked, SetupVisit, Show } from "../site.ts";
+import { type Asked, type SetupVisit, type Show, trailTo } from "../site.ts";
 import { type ShownTrial, shownTrial } from "./trial-data.ts";
 
 /** One step of the set-up visit. Times are unix milliseconds. */
@@ -111,7 +111,7 @@ export const showSetupVisit: Show<SetupVisitData> = async (asked) => {
       ),
       now_ms,
       locale,
-      trail: [{ href: "/", text: "Home" }],
+      trail: trailTo(site.role, site.home),
     },
   };
 };
