@@ -155,6 +155,9 @@ describe("time", () => {
     expect(life.hear(90_000, { doors: 1, count: 5, stamp_s: stamp_s(-5 * hour_ms + 30_000) })).toMatchObject({
       age_ms: 0,
     });
+    // What comes after that is dated by the clock as it is now.
+    const late = life.hear(3 * hour_ms, { doors: 2, count: 6, stamp_s: stamp_s(-3 * hour_ms) });
+    expect(Math.abs((late?.age_ms ?? 0) - (hour_ms - 60_000))).toBeLessThan(2_500);
   });
 
   test("is right while the gateway does not know the time, and when its clock is set", () => {

@@ -176,6 +176,21 @@ test("a clock that was far off is taken as set where it comes nearer by half, an
   expect([eras(0, 807), eras(0, 808)]).toEqual([1, 2]);
 });
 
+test("an event may be five seconds off its bounds, and no more", () => {
+  const [era_ms, reply_ms] = [1_800_000_000_000, 1_800_000_100_000];
+  const clock = new BoxClock().measured([1_000, era_ms], 1).measured([50, reply_ms], 2);
+  // An event of that boot may be of before the restart as long as the one before it may be.
+  expect([5_000, 5_001].map((ms) => clock.spansEras(era_ms + ms))).toEqual([true, false]);
+  const known = (stamp_s: number, after_ms: number) =>
+    clock.date([stamp_s], { stamp_s: 50, at_ms: reply_ms, after_ms })[0];
+  const after_ms = reply_ms - 20_000;
+  // Nearer than that it has the time of its bound.
+  expect(known(25, after_ms)).toEqual({ time_ms: after_ms, measured: true });
+  expect(known(24, after_ms)).toEqual({ time_ms: after_ms, measured: false });
+  expect(known(51, after_ms)).toEqual({ time_ms: reply_ms, measured: true });
+  expect(known(52, after_ms)).toEqual({ time_ms: after_ms, measured: false });
+});
+
 test("what is kept of a clock is bounded, and a damaged text is a clock of which nothing is known", () => {
   let clock = new BoxClock();
   for (let poll = 0; poll < 1_000; poll += 1) {

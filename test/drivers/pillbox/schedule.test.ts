@@ -63,6 +63,23 @@ test("a box on battery is read in each of its windows and hardly asked between t
   expect(bridge.requests.filter(({ type }) => type === requestType.status).length).toBeLessThan(24);
 });
 
+test("from two minutes before its window a box on battery keeps its gateway busy", async () => {
+  await using home = await household({
+    box: { power: "battery", window: { every_s: 86_400, length_s: 600 } },
+  });
+  const { box, clock } = home;
+  const before = (ms: number) => clock.travel(box.nextWindow.nextpanicstart * 1_000 - clock.true_ms() - ms);
+  // Into a window first: the next one is a day away then.
+  for (const ms of [-1_000, hour_ms]) before(ms);
+  const driver = home.start();
+  await home.host.until("the first question", () => home.bridge.requests.length > 1);
+  await home.quiet();
+  before(3 * 60_000);
+  expect(driver.busy()).toBeUndefined();
+  before(60_000);
+  expect(driver.busy()).toBe(`the radio window of pill box ${mac} is open, or about to`);
+});
+
 test("a window that passes without an answer is noted once, and the next one is used", async () => {
   await using home = await household({ box: { power: "battery" }, timeout_ms: 20 });
   const { bridge, box, host } = home;

@@ -120,20 +120,23 @@ test("a connection that ends is closed and opened again; only one that lasted st
     closed += 1;
   };
   const short = () => session({ lasts: queueMicrotask, close });
-  const long = () =>
+  const lasting = (ms: number) => () =>
     session({
       lasts: (end) =>
         setImmediate(() => {
-          clock.pass(60_000);
+          clock.pass(ms);
           end();
         }),
       close,
     });
-  const { connection, clock, exhausted } = scripted([missing, missing, short, long, missing]);
+  const { most_ms } = bounds;
+  const { connection, clock, exhausted } = scripted([
+    ...[missing, missing, short, lasting(most_ms), lasting(most_ms + 1), missing],
+  ]);
   connection.start();
   await exhausted;
-  expect(closed).toBe(2);
-  expect(clock.waits).toEqual([1_000, 2_000, 4_000, 1_000, 2_000]);
+  expect(closed).toBe(3);
+  expect(clock.waits).toEqual([1_000, 2_000, 4_000, 8_000, 1_000, 2_000]);
   await connection.stop();
 });
 
