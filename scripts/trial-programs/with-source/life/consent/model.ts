@@ -86,9 +86,15 @@ export class ConsentModel {
   }
 
   /** Somebody ends, at a side, what this side knows of these kinds. An end never moves later. */
-  end(home: number, side: Side, whys: readonly Why[], now_ms: number, at_ms = now_ms): void {
+  end(
+    home: number,
+    side: Side,
+    whys: readonly Why[],
+    now_ms: number,
+    { at_ms = now_ms, isOfThem = () => true }: { at_ms?: number; isOfThem?: (ask: Ask) => boolean } = {},
+  ): void {
     for (const ask of this.#asks) {
-      if (ask.home !== home || !whys.includes(ask.why)) continue;
+      if (ask.home !== home || !whys.includes(ask.why) || !isOfThem(ask)) continue;
       if (ask.known[side] === undefined && ask.maybe[side] !== true && !isLost(ask)) continue;
       if (now_ms >= endFor(ask, side) && ask.endKnown[side] !== undefined) continue;
       const before_ms = ask.until_ms;

@@ -165,12 +165,12 @@ export class People {
     const now_ms = this.#world.now_ms;
     const until_ms = for_ms === undefined ? undefined : now_ms + for_ms;
     const devices = kind === undefined ? undefined : new Set([home.boxAddress]);
-    // One that is known ends with it, at the latest.
-    const known = this.#model
-      .open(home.home, side, "pause", now_ms)
-      .filter((ask) => (ask.devices === undefined) === (devices === undefined));
+    // Those of the same devices that are known end with it, at the latest.
+    const isOfThem = (ask: { readonly devices: unknown }) =>
+      (ask.devices === undefined) === (devices === undefined);
+    const known = this.#model.open(home.home, side, "pause", now_ms).filter(isOfThem);
     if (known.length > 0 && until_ms !== undefined)
-      this.#model.end(home.home, side, ["pause"], now_ms, until_ms);
+      this.#model.end(home.home, side, ["pause"], now_ms, { at_ms: until_ms, isOfThem });
     const early_ms = side === "central" || knowsTime(place) ? now_ms : place.heard_ms + 1;
     this.#model.ask({ home: home.home, why: "pause", side, now_ms, early_ms, until_ms, devices });
   }
