@@ -1,9 +1,18 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { hour_ms } from "../../../src/base/time.ts";
 import type { UpdaterOptions } from "../../../src/gateway/update/release-trial.ts";
-import { linkedFolder, releaseIn } from "../../../src/gateway/update/releases.ts";
+import { linkedFolder, releaseIn, removeOthers } from "../../../src/gateway/update/releases.ts";
 import {
   readState,
   type Trial,
@@ -171,6 +180,18 @@ test("in its days a release is looked at once a run, erasures reach the copy, an
   expect(done).toEqual([erased, erased, "drop copy"]);
   expect(readState(directory.path)).toMatchObject({ confirmed: "0.2.0", previous: package_ });
   expect([linked("current"), linked("confirmed"), linked("previous")]).toEqual([newer(), newer(), package_]);
+});
+
+test("of the releases that lie here stay those that a link leads to, and the one that waits", () => {
+  for (const version of ["0.0.8", "0.0.9", "0.3.0", "unpacking"]) makeFolder(version, version);
+  link("current", newer());
+  link("previous", join(directory.path, "0.0.9"));
+  const there = () => readdirSync(directory.path).sort();
+  removeOthers(directory.path, join(directory.path, "0.3.0"));
+  const others = ["confirmed", "current", "package", "previous"];
+  expect(there()).toEqual(["0.0.9", "0.2.0", "0.3.0", ...others]);
+  removeOthers(directory.path);
+  expect(there()).toEqual(["0.0.9", "0.2.0", ...others]);
 });
 
 test("a package that is installed by hand in the middle of a trial ends it", async () => {
