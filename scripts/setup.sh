@@ -200,7 +200,7 @@ make_bundle() (
 )
 
 # The files that the program is built from.
-ingredients="src/ drivers/ systemd/lintel.toml scripts/setup.sh package.json bun.lock"
+ingredients="src/ drivers/ docs/derived.md systemd/lintel.toml scripts/setup.sh package.json bun.lock"
 
 # The commit that is checked out, ten digits; nothing where there is none. Read by hand: git refuses a checkout of another
 # user's, as the service's is.

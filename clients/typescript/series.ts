@@ -46,7 +46,7 @@ export interface Series {
   wirelesssensor_measures: {
     /** when the sensor told it */
     stamp: number;
-    /** what was measured: docs/quantities.md lists the names that are known */
+    /** what was measured: the list of quantities has the names that are known */
     quantity: string;
     /** the number, in the unit beside it */
     value: number;

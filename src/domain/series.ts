@@ -101,7 +101,7 @@ export const seriesTable = {
     fields: {
       quantity: text(
         "",
-        "what was measured: docs/quantities.md lists the names that are known",
+        "what was measured: the list of quantities has the names that are known",
         known(usualQuantities),
       ),
       value: { schema: Type.Number(), sql: "REAL", unit: "", meaning: "the number, in the unit beside it" },

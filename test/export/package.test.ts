@@ -156,5 +156,7 @@ test.each(formatNames)("describes itself as it lies there: %s", async (format) =
   const crate = await Bun.file(join(place, "ro-crate-metadata.json")).json();
   const parts = crate["@graph"].find((one: { "@id": string }) => one["@id"] === "./").hasPart;
   const named = parts.map((part: { "@id": string }) => part["@id"]);
-  expect(named.toSorted()).toEqual([...there, "README.md", "codebook.md", "datapackage.json"].toSorted());
+  expect(named.toSorted()).toEqual(
+    [...there, "README.md", "codebook.md", "datapackage.json", "derived.md"].toSorted(),
+  );
 });

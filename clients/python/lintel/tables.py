@@ -110,7 +110,7 @@ class WirelesssensorMeasuresReading(TypedDict):
 
     #: when the sensor told it
     stamp: datetime
-    #: what was measured: docs/quantities.md lists the names that are known
+    #: what was measured: the list of quantities has the names that are known
     quantity: str
     #: the number, in the unit beside it
     value: float
@@ -124,7 +124,7 @@ wirelesssensor_measures: Series[WirelesssensorMeasuresReading] = Series(
     "measures",
     "Wireless sensor measures",
     {
-        "quantity": "what was measured: docs/quantities.md lists the names that are known",
+        "quantity": "what was measured: the list of quantities has the names that are known",
         "value": "the number, in the unit beside it",
         "unit": "unit of the value, such as °C, %, lx, hPa or W; empty where it has none",
     },

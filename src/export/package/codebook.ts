@@ -1,5 +1,7 @@
 import { quantities } from "../../domain/quantities.ts";
+import type { SeriesName } from "../../domain/series.ts";
 import type { FileColumn, FileColumnType } from "../columns.ts";
+import { derivedList, placesList } from "../derived-tables.ts";
 import { isPersonal } from "../pseudonyms.ts";
 import { missingnessList, tableNamed } from "../tables.ts";
 import type { StampForm } from "../text-formats.ts";
@@ -13,14 +15,9 @@ export function codebook(contents: Contents): string {
     "What every field of every file here means. `datapackage.json` says the same to programs.",
     ...leftOut(contents),
     "## Before anything is counted",
-    rules(stamp),
+    rules(contents),
     ...tables.flatMap((table) => section(table, stamp)),
-    "## Quantities",
-    "`quantity` of `wirelesssensor_measures`. What is not listed here is kept under the name and in the unit that the sensor tells.",
-    tableText(
-      ["quantity", "unit", "meaning"],
-      Object.entries(quantities).map(([name, { unit, meaning }]) => [`\`${name}\``, unit, meaning]),
-    ),
+    ...quantityList(tables),
     "",
   ].join("\n\n");
 }
@@ -45,13 +42,38 @@ const numberTexts = {
   coded: "Homes, subjects, items and records have the programme's own numbers.",
 } as const;
 
-function rules(stamp: StampForm): string {
+/** The list of quantities, where there are measures that have some. */
+function quantityList(tables: Contents["tables"]): string[] {
+  if (!isIn(tables, measuresSeries)) return [];
+  return [
+    "## Quantities",
+    `\`quantity\` of \`${measuresSeries}\`. What is not listed here is kept under the name and in the unit that the sensor tells.`,
+    tableText(
+      ["quantity", "unit", "meaning"],
+      Object.entries(quantities).map(([name, { unit, meaning }]) => [`\`${name}\``, unit, meaning]),
+    ),
+  ];
+}
+
+const measuresSeries = "wirelesssensor_measures" satisfies SeriesName;
+
+function isIn(tables: Contents["tables"], table: string): boolean {
+  return tables.some(({ name }) => name === table);
+}
+
+/** Names no table that the package lacks. */
+function rules({ stamp, tables }: Contents): string {
+  const weights = derivedList("weight_daily");
   return [
     `- **Time.** ${stampTexts[stamp]}`,
     `- **No event is not no data.** A sensor that is silent says nothing by that, unless somebody was listening and the device alive: \`coverage\` has when, and \`${missingnessList}\` adds it up for each item and day. Days with many missing minutes are no quiet days.`,
     "- **Nothing is made up.** Readings are what devices told: no value is interpolated, and no end of a movement is added by a timer. `devices` says of each how its readings are made.",
-    "- **A scale does not know who stands on it.** Weighings of guests are among those of the participant. `derived_weight_daily` leaves them out, and says where nobody can tell.",
-    "- **Where a sensor is** stands in `places`: its room, what it watches, and its place in a line of curtain sensors.",
+    `- **A scale does not know who stands on it.** Weighings of guests are among those of the participant.${isIn(tables, weights) ? ` \`${weights}\` leaves them out, and says where nobody can tell.` : ""}`,
+    ...(isIn(tables, placesList)
+      ? [
+          `- **Where a sensor is** stands in \`${placesList}\`: its room, what it watches, and its place in a line of curtain sensors.`,
+        ]
+      : []),
     "- **An empty field** is a value that is not there. Some texts of the inventory have the word `null` in its place, as the interface serves them.",
   ].join("\n");
 }

@@ -2,6 +2,7 @@ import { type SeriesName, seriesOf } from "../../domain/series.ts";
 import { placesList } from "../derived-tables.ts";
 import type { Format } from "../table-file.ts";
 import { missingnessList } from "../tables.ts";
+import { measuresPage } from "./measures-page.ts";
 import { type Contents, changing, citationOf, lasting, type WrittenTable } from "./package-contents.ts";
 
 /** For whoever finds the directory: its purpose, how it is read, and a first plot. */
@@ -34,7 +35,7 @@ function placesText(tables: readonly WrittenTable[]): string {
 function derivedText(tables: readonly WrittenTable[]): string {
   const derived = tables.filter(({ path }) => path.startsWith("derived/"));
   if (derived.length === 0) return "";
-  return `- \`derived/\` has measures that are counted already, each by its rule: ${derived.map(({ path }) => `\`${path.slice("derived/".length)}\``).join(", ")}. Take doses, nights, visits of rooms and walking speed from there: an empty value is unknown, and never zero. A scale does not know who stands on it: take weights from \`${derived.find(({ path }) => path.includes("weight_daily"))?.path}\`, which leaves out strangers.
+  return `- \`derived/\` has measures that are counted already, each by its rule: ${derived.map(({ path }) => `\`${path}\``).join(", ")}. \`${measuresPage}\` says what they are, how far they are off, and what nobody can know. Take doses, nights, visits of rooms and walking speed from there: an empty value is unknown, and never zero. A scale does not know who stands on it: take weights from \`${derived.find(({ path }) => path.includes("weight_daily"))?.path}\`, which leaves out strangers.
 `;
 }
 

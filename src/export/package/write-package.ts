@@ -28,6 +28,7 @@ import {
   writeList,
 } from "../tables.ts";
 import { codebook } from "./codebook.ts";
+import { measuresPage, measuresPageText } from "./measures-page.ts";
 import {
   type Contents,
   type DescribedFile,
@@ -281,6 +282,9 @@ export function writeDescription(directory: string, contents: Contents): void {
     "README.md": readme(contents),
     "codebook.md": codebook(contents),
     "datapackage.json": jsonText(dataPackage(contents)),
+    ...(contents.tables.some(({ path }) => path.startsWith("derived/")) && {
+      [measuresPage]: measuresPageText(),
+    }),
   };
   const crate = { "ro-crate-metadata.json": jsonText(roCrate(contents, Object.keys(others))) };
   for (const [name, text] of Object.entries({ ...others, ...crate }))

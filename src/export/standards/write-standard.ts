@@ -186,7 +186,7 @@ export function standardReadme(standard: Standard, written: StandardFiles, name:
     const file = standard.fileOf(mapping);
     const from =
       quantity === undefined ? fields.map((field) => `\`${field}\``).join(", ") : `\`${quantity}\``;
-    return mapping[name] === undefined || file === undefined
+    return mapping[name] === undefined || written.files[join(name, `${file}.ndjson`)] === undefined
       ? []
       : [`| \`${file}.ndjson\` | \`${series}\`: ${from} | ${standard.wordsOf(mapping)} | ${made} |`];
   });
