@@ -126,14 +126,15 @@ export interface Host {
   /** A directory of the driver's own below the data directory; it exists. */
   readonly directory: string;
   /**
-   * Takes a reading. Resolves once it is on disk, and only then may a device's own buffer be released.
+   * Takes a reading. Resolves once it is on disk, and only then may a device's own buffer be released: with whether it is recorded, as what is of a pause is
+   * not. What is not recorded a driver writes nowhere else either.
    * Rejects with an OperatorError when it cannot be kept (it has then been counted and said).
    *
    * `cursor` says how far a device's buffer has been read with this reading. It is on disk together with the reading or
    * not at all, so that a driver that goes on from it neither loses nor repeats one, whenever the power fails.
    * Readings are committed in the order of the calls; of one cursor, the last one of a commit counts.
    */
-  accept(reading: Reading, cursor?: BufferCursor): Promise<void>;
+  accept(reading: Reading, cursor?: BufferCursor): Promise<boolean>;
   /** The last value of a cursor of this driver that came on disk; undefined before the first. */
   cursor(name: string): Promise<string | undefined>;
   /**

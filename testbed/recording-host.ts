@@ -52,6 +52,8 @@ export class RecordingHost implements Host {
   readonly localAddress = "02:00:00:00:00:0c";
   readonly drops = new Map<string, number>();
   readonly lines: string[] = [];
+  /** Whether a reading is recorded: all are, unless a test says otherwise. */
+  records: (reading: Reading) => boolean = () => true;
   joiningRequests = 0;
   pauseRequests = 0;
   /** The error that `accept` rejects with, instead of taking a reading. */
@@ -91,12 +93,15 @@ export class RecordingHost implements Host {
     return verdict;
   }
 
-  async accept(reading: Reading, cursor?: BufferCursor): Promise<void> {
+  async accept(reading: Reading, cursor?: BufferCursor): Promise<boolean> {
     this.#require(faultOfReading(reading) ?? faultOfCursor(cursor));
     this.readings.push(reading);
     this.#changed();
     if (this.refusal !== undefined) throw this.refusal;
-    if (cursor !== undefined) this.cursors.set(cursor.name, cursor.value);
+    const isRecorded = this.records(reading);
+    const value = isRecorded ? cursor?.value : cursor?.bare === undefined ? cursor?.value : cursor.bare;
+    if (cursor !== undefined && typeof value === "string") this.cursors.set(cursor.name, value);
+    return isRecorded;
   }
 
   admits(sighting: HeardDevice): boolean {

@@ -6,7 +6,8 @@ import { type Arrival, type BoxClock, between, delayOf, withStamp } from "./box-
 import type { Sighting } from "./sighting.ts";
 
 const stateSchema = Type.Object({
-  doors: Type.Integer(),
+  /** Absent where the last event is not recorded. */
+  doors: Type.Optional(Type.Integer()),
   count: Type.Optional(Type.Integer()),
   packet: Type.Optional(Type.Integer()),
   battery_percent: Type.Optional(Type.Integer()),
@@ -63,6 +64,12 @@ export function judge(state: BoxState | undefined, seen: Sighting, arrival: Arri
   };
 }
 
+/** A state without what the last event was and when: how far the box has counted. */
+export function bareState({ count, packet, counter, battery_percent }: BoxState): BoxState {
+  const unheard = { boot: "", monotonic_ms: 0, unix_ms: 0, synchronised: false };
+  return { count, packet, counter, battery_percent, heard: unheard };
+}
+
 /** Of what `JSON.stringify` made of a state; a damaged text is a box never heard. */
 export function parseState(text: string | undefined): BoxState | undefined {
   const value = parseIfWhole(text);
@@ -82,7 +89,7 @@ function changeOf(state: BoxState | undefined, seen: Sighting): Change {
   // Events counted before the box was first heard may have happened elsewhere: they are not lost here.
   if (state?.count === undefined) return { event: count > 0, lost: 0, restarted: false };
   const ahead = (count - state.count + counts) % counts;
-  if (ahead === 0 && doors === state.doors) return { event: false, lost: 0, restarted: false };
+  if (ahead === 0 && doors === (state.doors ?? doors)) return { event: false, lost: 0, restarted: false };
   const freshBattery = hasFreshBattery(state, seen);
   if (ahead === 0) return { event: true, lost: 0, restarted: freshBattery };
   const wrapped = ahead <= wrap_lost_most && !freshBattery;

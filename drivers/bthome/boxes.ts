@@ -1,8 +1,8 @@
 import type { Moment } from "../../src/base/clock.ts";
-import type { Device, Reading } from "../../src/domain/reading.ts";
+import type { BufferCursor, Device, Reading } from "../../src/domain/reading.ts";
 import type { Host } from "../driver.ts";
 import { BroadcastQueue } from "../wire/broadcast-queue.ts";
-import { type BoxState, type Judgement, judge, parseState } from "./box.ts";
+import { type BoxState, bareState, type Judgement, judge, parseState } from "./box.ts";
 import { boxFacts, lidFacts } from "./models.ts";
 import type { Sighting } from "./sighting.ts";
 
@@ -102,15 +102,12 @@ export class Box {
       ...(before.packet === undefined ? {} : { packet: before.packet }),
     };
     const from_ms = Math.min(before.heard.unix_ms, to_ms);
-    await this.#host.gap(
-      { device, from_ms, to_ms, reason: "missed_broadcasts", lost },
-      { name: this.#cursor, value: JSON.stringify(next) },
-    );
+    await this.#host.gap({ device, from_ms, to_ms, reason: "missed_broadcasts", lost }, this.#cursorAt(next));
     this.#kept = next;
   }
 
   #accept(reading: Reading, state: BoxState): void {
-    const accepted = this.#host.accept(reading, { name: this.#cursor, value: JSON.stringify(state) });
+    const accepted = this.#host.accept(reading, this.#cursorAt(state));
     const underway: Underway = { state, done: Promise.resolve() };
     const leave = () => this.#underway.splice(this.#underway.indexOf(underway), 1);
     underway.done = accepted.then(
@@ -124,6 +121,10 @@ export class Box {
       },
     );
     this.#underway.push(underway);
+  }
+
+  #cursorAt(state: BoxState): BufferCursor {
+    return { name: this.#cursor, value: JSON.stringify(state), bare: JSON.stringify(bareState(state)) };
   }
 
   async #load(): Promise<void> {

@@ -63,7 +63,9 @@ export class Sensor {
     }));
     if (news.event !== undefined)
       readings.unshift({ device, series: "wirelesssensor_events", ...time, values: { event: news.event } });
-    const cursor = { name: this.#cursor, value: JSON.stringify(news.state) };
+    const { bits: _, ...numbers } = news.state;
+    const bare = JSON.stringify({ bits: {}, ...numbers } satisfies SensorState);
+    const cursor = { name: this.#cursor, value: JSON.stringify(news.state), bare };
     await Promise.all(
       readings.map((reading, at) =>
         this.#host.accept(reading, at === readings.length - 1 ? cursor : undefined),

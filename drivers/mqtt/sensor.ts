@@ -33,6 +33,9 @@ export class Sensor {
   readonly #values = new Map<string, number | string>();
   /** Of the last messages with a stamp, oldest first. */
   #recent: readonly Identity[] = [];
+  /** Those of them since one was recorded, and those that are not. */
+  readonly #fresh: Identity[] = [];
+  readonly #unrecorded = new Set<Identity>();
   /** The last event, or what the hub has said since; undefined: the next message is one. */
   #event: number | undefined;
   #recorded: number | undefined;
@@ -63,21 +66,39 @@ export class Sensor {
       told.stamp_ms === undefined ? undefined : { stamp_ms: told.stamp_ms, part: partOf(told) };
     if (identity !== undefined && this.#isRepeated(identity, delivery)) {
       const newest = this.#recent.at(-1);
-      if (newest?.stamp_ms !== identity.stamp_ms || newest.part !== identity.part)
-        return { measures: [], nothing: "again" };
+      const isNewest = newest?.stamp_ms === identity.stamp_ms && newest.part === identity.part;
+      if (!isNewest || this.#unrecorded.has(newest)) return { measures: [], nothing: "again" };
       return { measures: [], nothing: this.#isAdded(told) ? "added" : "again" };
     }
-    if (identity !== undefined) this.#recent = [...this.#recent.slice(1 - recent_max), identity];
+    if (identity !== undefined) {
+      this.#recent = [...this.#recent.slice(1 - recent_max), identity];
+      this.#fresh.splice(0, this.#fresh.length, ...this.#fresh.slice(1 - recent_max), identity);
+    }
     return { ...this.#eventOf(told), measures: this.#newMeasures(told) };
+  }
+
+  /**
+   * To be told of each message that was news: whether it is recorded. Of one that is not, and of those before it since the last that is, nothing goes into the
+   * cursor. They are known again as long as this process lives, and what the sensor says next is an event.
+   */
+  settle(isRecorded: boolean): void {
+    const fresh = this.#fresh.splice(0);
+    if (isRecorded) return;
+    for (const identity of fresh) this.#unrecorded.add(identity);
+    for (const identity of this.#unrecorded)
+      if (!this.#recent.includes(identity)) this.#unrecorded.delete(identity);
+    this.#event = undefined;
+    this.#recorded = undefined;
   }
 
   /** How far its messages have been taken. */
   cursor(): string {
     const state: State = {
-      signs: [...this.#signs].map(([key, { bit, on }]) => [key, bit, on]),
-      recent: this.#recent.map(
-        ({ stamp_ms, part }) => `${stamp_ms.toString(36)}${part === "" ? "" : ` ${part}`}`,
-      ),
+      // Signs without an event that is recorded are as nobody asked to record them.
+      signs: this.#recorded === undefined ? [] : [...this.#signs].map(([key, { bit, on }]) => [key, bit, on]),
+      recent: this.#recent
+        .filter((identity) => !this.#unrecorded.has(identity))
+        .map(({ stamp_ms, part }) => `${stamp_ms.toString(36)}${part === "" ? "" : ` ${part}`}`),
       ...(this.#recorded === undefined ? {} : { event: this.#recorded }),
     };
     return JSON.stringify(state);

@@ -93,16 +93,17 @@ export class Sensors {
     for (const values of news.measures)
       readings.push({ device: told.device, series: "wirelesssensor_measures", ...time, values });
     // One cursor, with the last of them: a crash between two commits tells the message once more.
-    const cursor = { name: cursorName(told.device.address), value: sensor.cursor() };
-    await Promise.all(
+    const cursor = { name: cursorName(told.device.address), value: sensor.cursor(), bare: null };
+    const recorded = await Promise.all(
       readings.map((reading, index) =>
         this.#accept(reading, index === readings.length - 1 ? cursor : undefined),
       ),
     );
+    if (recorded.length > 0) sensor.settle(!recorded.includes(false));
   }
 
   /** A queue that is full may have room soon, and the message is told once. The host counts and says each refusal. */
-  async #accept(reading: Reading, cursor: BufferCursor | undefined): Promise<void> {
+  async #accept(reading: Reading, cursor: BufferCursor | undefined): Promise<boolean> {
     for (let wait_ms = retry_least_ms; wait_ms <= retry_most_ms; wait_ms *= 2) {
       try {
         return await this.#host.accept(reading, cursor);
@@ -110,7 +111,7 @@ export class Sensors {
         await new Promise<void>((resolve) => this.#host.clock.after(wait_ms, resolve));
       }
     }
-    await this.#host.accept(reading, cursor);
+    return await this.#host.accept(reading, cursor);
   }
 
   async #sensor(address: string): Promise<Sensor | undefined> {

@@ -8,11 +8,14 @@ import type { Answer, Bridge } from "./bridge.ts";
 import { type BoxEvent, type Events, requestType, result } from "./protocol.ts";
 import { boxDevice, eventReading, relativeEventReading } from "./readings.ts";
 
-/** How far the events of a box are on disk: the last one, and the boot of the box that numbered it. */
+/**
+ * How far the events of a box are on disk: the last one, and the boot of the box that numbered it. Of one that is not recorded, its number and the boot
+ * alone.
+ */
 const placeSchema = Type.Object({
   seq: Type.Integer({ minimum: 0 }),
-  stamp: Type.Integer(),
-  doors: Type.Integer(),
+  stamp: Type.Optional(Type.Integer()),
+  doors: Type.Optional(Type.Integer()),
   boot: Type.Integer(),
   time_ms: Type.Number(),
 });
@@ -109,7 +112,8 @@ export class EventBuffer {
     if (answer === undefined) return true;
     const first = answer.events.events[0];
     if (answer.events.newest < place.seq) return false;
-    return first?.seq !== place.seq || (first.stamp === place.stamp && first.doors === place.doors);
+    const { seq, stamp = first?.stamp, doors = first?.doors } = place;
+    return first?.seq !== seq || (first.stamp === stamp && first.doors === doors);
   }
 
   #startAgain(boot: number): void {
@@ -139,7 +143,7 @@ export class EventBuffer {
         )
       : [];
     let place = this.#place ?? { seq: 0, stamp: 0, doors: 0, boot: reply.boot, time_ms: 0 };
-    const kept: Promise<void>[] = [];
+    const kept: Promise<boolean>[] = [];
     for (const [index, event] of events.entries()) {
       const age_ms = Math.max(reply.devicestamp - event.stamp, 0) * 1000;
       const date = dated[index];
@@ -173,7 +177,9 @@ export class EventBuffer {
   }
 
   #cursorAt(place: Place): BufferCursor {
-    return { name: `events ${this.#mac}`, value: JSON.stringify(place) };
+    const { seq, boot } = place;
+    const bare: Place = { seq, boot, time_ms: 0 };
+    return { name: `events ${this.#mac}`, value: JSON.stringify(place), bare: JSON.stringify(bare) };
   }
 }
 

@@ -52,7 +52,7 @@ export class BroadcastScales<State> {
       const { state = scale.state, readings = [] } = judge(scale.state);
       // One after the other: the state of a later one says that those before it are recorded.
       for (const one of readings) {
-        const cursorOfIt = { name: cursor, value: JSON.stringify(one.state) };
+        const cursorOfIt = { name: cursor, value: JSON.stringify(one.state), bare: null };
         await this.#host.accept(readingOf(device, moment, one), cursorOfIt);
         scale.state = one.state;
       }

@@ -35,8 +35,10 @@ export class Weighings {
   readonly #file: string;
   readonly #cursor: string;
   #halves: Weighing[] = [];
-  /** Identities of the weighings committed last, oldest first. */
+  /** Identities of the weighings committed last, oldest first, … */
   #done: readonly string[] | undefined;
+  /** … and of those that are not recorded, which are written nowhere. */
+  #unrecorded: readonly string[] = [];
   #device: Device;
 
   constructor(options: { host: Host; device: Device }) {
@@ -139,14 +141,16 @@ export class Weighings {
       return;
     }
     const reading: Reading = { device: this.#device, series: "scale_weights", ...weighing.dated, values };
-    const done = [...(await this.#doneSoFar()), identityOf(weighing)].slice(-done_max);
-    await this.#host.accept(reading, { name: this.#cursor, value: JSON.stringify(done) });
-    this.#done = done;
+    const identity = identityOf(weighing);
+    const done = [...(await this.#doneSoFar()), identity].slice(-done_max);
+    const cursor = { name: this.#cursor, value: JSON.stringify(done), bare: null };
+    if (await this.#host.accept(reading, cursor)) this.#done = done;
+    else this.#unrecorded = [...this.#unrecorded, identity].slice(-done_max);
   }
 
   async #isDone(weighing: Weighing): Promise<boolean> {
     const identity = identityOf(weighing);
-    return (await this.#doneSoFar()).some((one) => isSame(one, identity));
+    return [...(await this.#doneSoFar()), ...this.#unrecorded].some((one) => isSame(one, identity));
   }
 
   async #doneSoFar(): Promise<readonly string[]> {

@@ -8,17 +8,13 @@ import type { Log } from "../../src/base/log.ts";
 /** The last zone status of a sensor. */
 export interface LastStatus {
   readonly zonestatus: number;
-  /** When, unix milliseconds by the system clock. */
-  readonly at_ms: number;
-  /** When, on the clock that never jumps; absent when it was before this process. */
+  /** When, on the clock that never jumps; absent when it was before this process: the file has no times. */
   readonly monotonic_ms?: number;
 }
 
-/** How long ago a status was said; below 0 when the system clock was set back since. */
-export function age_ms(status: LastStatus, now: Moment): number {
-  return status.monotonic_ms === undefined
-    ? now.unix_ms - status.at_ms
-    : now.monotonic_ms - status.monotonic_ms;
+/** How long ago a status was said. */
+export function age_ms({ monotonic_ms }: LastStatus, now: Moment): number {
+  return monotonic_ms === undefined ? Number.POSITIVE_INFINITY : now.monotonic_ms - monotonic_ms;
 }
 
 /** A status is written down once it has held this long; motion that comes and goes is not. */
@@ -33,6 +29,8 @@ export const rest_ms = 60_000;
  * file before its first event out of rest can be committed, and it is added again once its status has held
  * for a minute. A crash in between makes the next heartbeat an event, never an event a heartbeat. An SD
  * card sees two small writes for each spell of activity, not one for each event.
+ *
+ * What is not recorded is not written down either, and has no part in what comes after it: the first status after a pause is an event.
  */
 export class LastStatuses {
   readonly #path: string;
@@ -41,6 +39,8 @@ export class LastStatuses {
   readonly #known = new Map<string, LastStatus>();
   /** The contents of the file. */
   readonly #written = new Map<string, LastStatus>();
+  /** By address, of the newest reading: whether it is recorded, which nobody knows yet. */
+  readonly #awaited = new Map<string, Promise<boolean>>();
   #cancel: (() => void) | undefined;
 
   constructor(options: { directory: string; clock: Clock; log: Log }) {
@@ -72,6 +72,17 @@ export class LastStatuses {
     if (this.#written.delete(address)) this.#write();
   }
 
+  /** Writes down the status of a sensor once the reading that says so is recorded, and forgets it where it is not. */
+  await(address: string, recorded: Promise<boolean>): void {
+    this.#awaited.set(address, recorded);
+    const settle = (isRecorded: boolean) => {
+      if (this.#awaited.get(address) !== recorded) return;
+      this.#awaited.delete(address);
+      if (!isRecorded) this.forget(address);
+    };
+    recorded.then(settle, () => settle(false));
+  }
+
   /** Writes down every sensor's status: for a clean end. */
   close(): void {
     this.#cancel?.();
@@ -91,7 +102,7 @@ export class LastStatuses {
   #note(atRest: (status: LastStatus) => boolean): void {
     let changed = false;
     for (const [address, status] of this.#known) {
-      if (this.#written.get(address) === status || !atRest(status)) continue;
+      if (this.#written.get(address) === status || this.#awaited.has(address) || !atRest(status)) continue;
       this.#written.set(address, status);
       changed = true;
     }
@@ -99,10 +110,7 @@ export class LastStatuses {
   }
 
   #write(): void {
-    const lasting = [...this.#written].map(([address, { zonestatus, at_ms }]) => [
-      address,
-      { zonestatus, at_ms },
-    ]);
+    const lasting = [...this.#written].map(([address, { zonestatus }]) => [address, zonestatus]);
     try {
       writeDurably(this.#path, JSON.stringify(Object.fromEntries(lasting)));
     } catch (thrown) {
@@ -115,8 +123,7 @@ export class LastStatuses {
 
 function entriesOf(value: unknown): [string, LastStatus][] {
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value as Record<string, Partial<LastStatus>>).flatMap(
-    ([address, { zonestatus, at_ms }]) =>
-      typeof zonestatus === "number" && typeof at_ms === "number" ? [[address, { zonestatus, at_ms }]] : [],
+  return Object.entries(value).flatMap(([address, zonestatus]) =>
+    typeof zonestatus === "number" ? [[address, { zonestatus }]] : [],
   );
 }

@@ -24,6 +24,7 @@ import {
 import type { Network } from "./network.ts";
 import { askBeforeLeavingNetwork, otherNetworkFault } from "./other-network.ts";
 import { findEveryFrame } from "./parser.ts";
+import { storeNoReadings } from "./stored-devices.ts";
 
 /** A coordinator at work. */
 export interface Radio extends Session {
@@ -137,6 +138,7 @@ async function openOnce(
     adapter: { disableLED: false },
     acceptJoiningDeviceHandler: async () => true,
   });
+  storeNoReadings(controller);
   const arrivals = new Arrivals(options);
   options.follow(controller, arrivals);
   const { fromUnifiedBackup } = await import("zigbee-herdsman/dist/utils/backup.js");

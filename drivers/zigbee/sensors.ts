@@ -310,14 +310,10 @@ export class Sensors {
       const zonestatus = ((last ?? 0) & ~mask) | (event.bits & mask);
       if (mask !== 0) this.#status(device, zonestatus, moment);
       if ((mask !== 0 && last !== zonestatus) || again !== 0)
-        this.#accept({
-          ...readingAt(device, moment),
-          series: "wirelesssensor_events",
-          values: { event: zonestatus },
-        });
+        this.#happened(readingAt(device, moment), zonestatus);
     }
     for (const values of measures)
-      this.#accept({
+      void this.#accept({
         ...readingAt(device, moment),
         series: "wirelesssensor_measures",
         values: { ...values },
@@ -327,24 +323,23 @@ export class Sensors {
   #zone(device: Device, zone: ZoneReport, moment: Moment, linkquality: number): void {
     const silent = isSilent(zone, this.#statuses.get(device.address), moment);
     this.#status(device, zone.zonestatus, moment);
-    if (!silent) {
-      this.#accept({
-        ...readingAt(device, moment, zone.delay_ms),
-        series: "wirelesssensor_events",
-        values: { event: zone.zonestatus },
-      });
-    }
+    if (!silent) this.#happened(readingAt(device, moment, zone.delay_ms), zone.zonestatus);
     this.#host.heard({ device, heard_ms: moment.unix_ms, ...linkqualityOf(linkquality) });
   }
 
   /** Before the reading: the status in the file must never be older than the reading on disk. */
-  #status(device: Device, zonestatus: number, { unix_ms, monotonic_ms }: Moment): void {
-    this.#statuses.set(device.address, { zonestatus, at_ms: unix_ms, monotonic_ms });
+  #status(device: Device, zonestatus: number, { monotonic_ms }: Moment): void {
+    this.#statuses.set(device.address, { zonestatus, monotonic_ms });
   }
 
-  /** A refused reading has already been counted and logged by the host. */
-  #accept(reading: Reading): void {
-    this.#host.accept(reading).catch(() => {});
+  #happened(at: ReturnType<typeof readingAt>, event: number): void {
+    const recorded = this.#accept({ ...at, series: "wirelesssensor_events", values: { event } });
+    this.#statuses.await(at.device.address, recorded);
+  }
+
+  /** Whether it is recorded. A refused reading has already been counted and logged by the host. */
+  #accept(reading: Reading): Promise<boolean> {
+    return this.#host.accept(reading).catch(() => false);
   }
 }
 

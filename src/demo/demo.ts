@@ -302,8 +302,9 @@ function tapped(definition: DriverDefinition, live: (reading: Reading) => void):
         host: {
           ...host,
           accept: async (reading, cursor) => {
-            await host.accept(reading, cursor);
-            live(reading);
+            const isRecorded = await host.accept(reading, cursor);
+            if (isRecorded) live(reading);
+            return isRecorded;
           },
         },
       }),

@@ -2,7 +2,7 @@ import type { Block } from "../../drivers/watch/health-log.ts";
 import { block_ms, epochReading, notWornGaps, stride_default_m } from "../../drivers/watch/readings.ts";
 import { clockQuality } from "../base/clock.ts";
 import { day_ms, hour_ms } from "../base/time.ts";
-import type { Gap, Reading } from "../domain/reading.ts";
+import type { BufferCursor, Gap, Reading } from "../domain/reading.ts";
 import type { GatewayStore } from "../store/gateway/gateway-store.ts";
 import {
   broadcastReadings,
@@ -141,14 +141,14 @@ export class Telling {
   }
 
   /** How far the drivers have read, as their own cursors have it. */
-  get cursors(): ReadonlyMap<string, string> {
+  get cursors(): readonly BufferCursor[] {
     const { box_ms, watch_ms } = this.#asked;
     const { at_ms, doors } = this.#last;
     const place = { seq: this.#told, stamp: Math.floor(at_ms / 1000), doors, boot: 1, time_ms: box_ms };
-    return new Map([
-      [`pillbox events ${boxes.breakfast.address}`, JSON.stringify(place)],
-      [`ble watch/epochs ${watch.address}`, JSON.stringify({ end_ms: watch_ms })],
-    ]);
+    return [
+      { name: `pillbox events ${boxes.breakfast.address}`, value: JSON.stringify(place) },
+      { name: `ble watch/epochs ${watch.address}`, value: JSON.stringify({ end_ms: watch_ms }) },
+    ];
   }
 
   #heard({ at_ms, sensor }: SensorEvent): boolean {

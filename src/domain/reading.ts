@@ -98,6 +98,11 @@ export interface BufferCursor {
   readonly name: string;
   /** At most `cursor_length_max` characters. */
   readonly value: string;
+  /**
+   * The same without anything of what it is committed with: kept in its stead where that is not recorded, or is taken away later, as of a pause. null: the
+   * cursor then stays where it was, or is forgotten. Absent: `value` tells nothing of it.
+   */
+  readonly bare?: string | null;
 }
 
 export const cursor_length_max = 8_192;

@@ -15,7 +15,7 @@ for (let number = Number(first); number <= Number(last); number += 50) {
     return sensorEvent(sensor(event % 3), start_ms + event * 10 - (event % 7 === 0 ? 2_000 : 0), event);
   });
   const counter = number + readings.length - 1;
-  const cursors = new Map([["pillbox events", String(counter)]]);
+  const cursors = [{ name: "pillbox events", value: String(counter) }];
   const identity = { ...sensor(1), driver: "bthome", since_ms: start_ms, counter };
   await store.append(readings, { cursors, identities: { identities: [identity], conflicts: [] } });
 }

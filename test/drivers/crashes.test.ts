@@ -15,9 +15,10 @@ class DyingHost extends RecordingHost {
   readonly dead = Promise.withResolvers<void>();
   readonly committed: Reading[] = [];
 
-  override async accept(reading: Reading, cursor?: BufferCursor): Promise<void> {
+  override async accept(reading: Reading, cursor?: BufferCursor): Promise<boolean> {
     await this.#commit(cursor);
     this.committed.push(reading);
+    return true;
   }
 
   override async gap(_: Gap, cursor?: BufferCursor): Promise<void> {

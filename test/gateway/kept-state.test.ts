@@ -54,7 +54,7 @@ const keepers: Readonly<Record<string, (directory: string) => Keeper>> = {
         const address = pick(random, addresses);
         const zonestatus = pick(random, [0x30, 0x31]);
         pick(random, [
-          () => statuses.set(address, { zonestatus, at_ms: clock.now().unix_ms }),
+          () => statuses.set(address, { zonestatus, monotonic_ms: clock.now().monotonic_ms }),
           () => statuses.forget(address),
           () => clock.advance(45_000),
         ])();

@@ -82,10 +82,15 @@ test("a home that is paused at central is paused at its box with the next upload
   // A day later than those before, and a minute: surely in the pause.
   await made.live(12, "LATE12", 20, day_minutes + 1);
   expect(marksIn(made.bytesIn("box-12"), "LATE12").LATE12).toBeGreaterThan(0);
+  const inFiles = `FILES12-${day_minutes + 1}`;
+  expect(marksIn(made.bytesIn("box-12"), inFiles)[inFiles]).toBe(2);
   await made.upload(12);
   expect((await boxStatus()).pauses).toMatchObject([{ own: 0, from_ms: paused.from_ms }]);
   for (const bytes of [made.bytesIn("box-12"), made.bytesIn("central"), await made.served()])
-    expect(marksIn(bytes, "LATE12", "EARLY12")).toEqual({ LATE12: 0, EARLY12: expect.any(Number) });
+    expect(marksIn(bytes, "LATE12", "EARLY12", inFiles)).toEqual({
+      ...{ LATE12: 0, EARLY12: expect.any(Number) },
+      [inFiles]: 0,
+    });
   expect(marksIn(made.bytesIn("box-12"), "EARLY12").EARLY12).toBeGreaterThan(0);
   // What ends it at the box ends it at central.
   expect(await made.run("resume", "--json", "--data", made.data(12))).toMatchObject({ resumed: true });

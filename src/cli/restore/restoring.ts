@@ -160,5 +160,5 @@ export async function eraseAgain(
     await store.takeErasures(erasures);
     await store.takePauses(pauses);
   });
-  eraseBeside(directory, erasures);
+  eraseBeside(directory, erasures, pauses);
 }

@@ -82,11 +82,14 @@ export class Dating {
     const now_ms = this.#clock.now().monotonic_ms;
     const readings: Reading[] = [];
     const sources: number[] = [];
+    const heldSources: number[] = [];
     const facts: Timed[] = [];
     for (const [index, { fact, monotonic_ms }] of group.entries()) {
       const stamped = "reading" in fact ? this.#stamper.stamp(fact.reading, now_ms) : undefined;
-      if (stamped === undefined) facts.push({ fact, monotonic_ms });
-      else {
+      if (stamped === undefined) {
+        facts.push({ fact, monotonic_ms });
+        heldSources.push(index);
+      } else {
         readings.push(stamped);
         sources.push(index);
       }
@@ -100,7 +103,7 @@ export class Dating {
         ? { held: facts.map((timed): HeldFact => ({ boot, ...timed })) }
         : notesOf(facts.map(({ fact, monotonic_ms }) => datedFact(fact, monotonic_ms, timeline)))),
     };
-    return { readings, sources, notes, held: timeline === undefined ? facts.length : 0 };
+    return { readings, sources, heldSources, notes, held: timeline === undefined ? facts.length : 0 };
   }
 
   /** To be told of each group that is on disk. */
@@ -185,6 +188,8 @@ export interface Prepared {
   readonly readings: readonly Reading[];
   /** For each reading, which entry of the group it is. */
   readonly sources: readonly number[];
+  /** The same for each fact of it that waits. */
+  readonly heldSources: readonly number[];
   readonly notes: Notes;
   readonly held: number;
 }

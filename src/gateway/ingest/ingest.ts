@@ -3,7 +3,7 @@ import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { DeviceFacts } from "../../domain/device-facts.ts";
 import type { BufferCursor, Device, DeviceState, Gap, Reading } from "../../domain/reading.ts";
-import type { Appended, IdentityNotes } from "../../store/gateway/gateway-store.ts";
+import type { Appended, IdentityNotes, MovedCursor } from "../../store/gateway/gateway-store.ts";
 import { ReadingRefused } from "../../store/store.ts";
 import { Pace, type Pause } from "./commit-pace.ts";
 import { Dating, type DatingStore, type OfferedFact, type Prepared } from "./dating.ts";
@@ -78,11 +78,11 @@ export class Ingest {
   }
 
   /**
-   * Resolves once the reading is on disk. Rejects with an OperatorError, after counting and saying so, when it
+   * Resolves once the reading is on disk, with whether it is recorded: what is of a pause, or of an erased time, is not. Rejects with an OperatorError, after counting and saying so, when it
    * is not a possible reading of its series and device, or when the queue is full. `cursor` is committed with it;
    * `listener` is the name of the driver that heard it.
    */
-  accept(reading: Reading, cursor?: BufferCursor, listener?: string): Promise<void> {
+  accept(reading: Reading, cursor?: BufferCursor, listener?: string): Promise<boolean> {
     const now = this.#clock.now();
     // By the same clock, so that nothing is lost where a driver has left it out.
     const { monotonic_ms = now.monotonic_ms - (now.unix_ms - reading.stamp_ms) } = reading;
@@ -129,11 +129,11 @@ export class Ingest {
   }
 
   /** Resolves once the gap is on disk; rejects like `accept`. */
-  gap(gap: Gap, cursor?: BufferCursor): Promise<void> {
+  async gap(gap: Gap, cursor?: BufferCursor): Promise<void> {
     const now = this.#clock.now();
     const monotonic_ms = now.monotonic_ms - (now.unix_ms - gap.to_ms);
     const fault = faultOfGap(gap) ?? faultOfCursor(cursor);
-    return this.#put({ fact: { gap }, monotonic_ms, cursor }, fault, "the gap is left out");
+    await this.#put({ fact: { gap }, monotonic_ms, cursor }, fault, "the gap is left out");
   }
 
   /** Notes that the driver of this name hears its devices now. Call it several times a minute. */
@@ -144,7 +144,7 @@ export class Ingest {
     if (this.#dating.loaded && this.#dating.observe()) this.#pace.want();
   }
 
-  #put(entry: OfferedFact, fault: IntakeFault | undefined, remedy: string): Promise<void> {
+  #put(entry: OfferedFact, fault: IntakeFault | undefined, remedy: string): Promise<boolean> {
     const wrong = this.#closed ? closedFault : fault;
     if (wrong !== undefined) return Promise.reject(this.#refuse(wrong, remedy));
     if (this.#queue.length >= this.#queue_max)
@@ -221,11 +221,11 @@ export class Ingest {
       if (group.length > 0 || notes.facts.length > 0 || notes.dropped.size > 0 || identities !== undefined) {
         const appended = await this.#store.append(prepared.readings, {
           ...prepared.notes,
-          cursors: cursorsOf(group),
+          cursors: cursorsOf(group, prepared),
           ...(identities && { identities }),
         });
         this.#dating.committed(prepared);
-        this.#succeed(group, appended, started.monotonic_ms);
+        this.#succeed(group, { appended, prepared, started_ms: started.monotonic_ms });
       }
       this.#recover();
       return "interval";
@@ -259,7 +259,10 @@ export class Ingest {
       this.#log.info(`the time is known: ${readings} readings that waited for it are numbered`);
   }
 
-  #succeed(group: readonly Queued[], appended: Appended, started_ms: number): void {
+  #succeed(
+    group: readonly Queued[],
+    { appended, prepared, started_ms }: { appended: Appended; prepared: Prepared; started_ms: number },
+  ): void {
     const { unix_ms, monotonic_ms } = this.#clock.now();
     this.#queue.splice(0, group.length);
     const readings = appended.last_seq - appended.first_seq + 1;
@@ -270,7 +273,11 @@ export class Ingest {
       (entry) => isLive(entry) && monotonic_ms - entry.monotonic_ms > late_ms,
     ).length;
     this.#announce(appended);
-    for (const { resolve } of group) resolve();
+    const unkept = new Set([
+      ...appended.unkept.map((place) => prepared.sources[place]),
+      ...appended.unkeptHeld.map((place) => prepared.heldSources[place]),
+    ]);
+    for (const [index, { resolve }] of group.entries()) resolve(!unkept.has(index));
   }
 
   #announce({ created }: Appended): void {
@@ -359,7 +366,7 @@ interface IngestStatus {
 }
 
 interface Queued extends OfferedFact {
-  resolve(): void;
+  resolve(isRecorded: boolean): void;
   reject(fault: OperatorError): void;
 }
 
@@ -376,11 +383,24 @@ function isLive({ fact }: Pick<OfferedFact, "fact">): boolean {
 /** From the arrival of a message to the disk: a longer way is late. */
 const late_ms = 2_000;
 
-/** The last value of each cursor. */
-function cursorsOf(entries: readonly Pick<OfferedFact, "cursor">[]): Map<string, string> {
-  return new Map(
-    entries.flatMap(({ cursor }) => (cursor === undefined ? [] : [[cursor.name, cursor.value]])),
-  );
+/** The last value of each cursor, and all values of those that stay where they are when something is not recorded. */
+function cursorsOf(entries: readonly OfferedFact[], { readings, sources }: Prepared): MovedCursor[] {
+  const stamped = new Map(sources.map((source, index) => [source, readings[index]]));
+  const moved: MovedCursor[] = [];
+  const last = new Map<string, MovedCursor>();
+  for (const [index, { cursor, fact }] of entries.entries()) {
+    if (cursor === undefined) continue;
+    const reading = stamped.get(index);
+    const [device, at_ms] =
+      "gap" in fact
+        ? [fact.gap.device, fact.gap.from_ms]
+        : [fact.reading.device, (reading ?? fact.reading).stamp_ms];
+    const waits = reading === undefined && "reading" in fact;
+    const one = cursor.bare === undefined ? cursor : { ...cursor, of: { device, at_ms, waits } };
+    if (cursor.bare === null) moved.push(one);
+    else last.set(cursor.name, one);
+  }
+  return [...moved, ...last.values()];
 }
 
 const look_interval_ms = 10_000;

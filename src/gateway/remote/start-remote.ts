@@ -27,6 +27,7 @@ export async function startRemote(
     return { name, stop: async () => {} };
   const { centralCertificates, connect } = await import("../uploader/uploader.ts");
   const { remote_hold_ms } = await import("../../transfer/protocol.ts");
+  const { eraseInHomeFiles } = await import("../uploader/home-files.ts");
   const { remoteActions } = await import("./remote-actions.ts");
   const { RemoteChannel } = await import("./remote-channel.ts");
   const log = parts.log.named("remote");
@@ -41,7 +42,10 @@ export async function startRemote(
         answer_ms_max: remote_hold_ms + answer_late_ms,
         onRetry: () => {},
       }),
-    takePauses: (pauses) => store.takePauses(pauses),
+    takePauses: async (pauses) => {
+      await store.takePauses(pauses);
+      eraseInHomeFiles(data, pauses);
+    },
     actions: remoteActions({ ...parts, ...means, certificates: () => centralCertificates(site, log) }),
   });
   channel.start();

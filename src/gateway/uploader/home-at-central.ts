@@ -57,7 +57,7 @@ export async function takeHomeRecords(options: {
   await store.takeErasures(erasures);
   await store.takePauses(takenOver(pauses));
   const erased = await store.erasures();
-  eraseInHomeFiles(directory, erased);
+  eraseInHomeFiles(directory, [...erased, ...(await store.pauses())]);
   const fit = withheld(records, unanswered(erased, erasures), erased);
   const path = join(directory, recordsName);
   const before = keptRecords(path);
@@ -149,9 +149,13 @@ function notesIn({ notes = [] }: RecordsDocument): readonly Note[] {
 
 const nothingChanged: NoteChanges = { kept: [], removed: [] };
 
-/** Takes out of the files of a data directory, and of the document that is kept there, what was erased here. */
-export function eraseBeside(directory: string, erasures: readonly ErasedSpan[]): void {
-  eraseInHomeFiles(directory, erasures);
+/** Takes out of the files of a data directory, and of the document that is kept there, what was erased here, and of the files what is of a pause. */
+export function eraseBeside(
+  directory: string,
+  erasures: readonly ErasedSpan[],
+  pauses: readonly PausedSpan[] = [],
+): void {
+  eraseInHomeFiles(directory, [...erasures, ...pauses]);
   const path = join(directory, recordsName);
   const targets = erasures
     .filter((erasure) => erasure.subject !== null || isWholeHome(erasure))

@@ -8,8 +8,7 @@ import { burnInFile } from "../../domain/burn-in-file.ts";
 import { valueInFile } from "../../domain/home-file.ts";
 import { Identity, identities_max, parseIdentity } from "../../domain/identity.ts";
 import { meshFile } from "../../domain/mesh-file.ts";
-import { fileWithoutErased } from "../../store/erased-files.ts";
-import type { ErasedSpan } from "../../store/erasure.ts";
+import { fileWithoutUnkept, type UnkeptTime } from "../../store/erased-files.ts";
 import { Admitted } from "../../store/gateway/gateway-store.ts";
 import { erasedIn } from "../../store/inventory/erasing.ts";
 import {
@@ -36,7 +35,7 @@ import { Runner } from "../../store/sqlite/sqlite-database.ts";
  * their names at central.
  *
  * - `zigbee-network.json`: the newest copy that the Zigbee driver made of its network, with a checksum in it
- * - `cursors.json`: how far the buffers of devices have been read. On a box that gets this file, buffers are read from there on: events that
+ * - `cursors.json`: how far the buffers of devices have been read, and nothing of what was read: see `BufferCursor.bare`. On a box that gets this file, buffers are read from there on: events that
  *   central lacks are read again, and none twice. Left out while readings wait for the time: they have no numbers, so central does not get them, and
  *   a cursor may be past them. Central then keeps the cursors that it has, and a spare box may read some events again.
  * - `admitted.json`: the devices heard by radio that were let in
@@ -99,13 +98,13 @@ export function putHomeFiles(
   return { network: network !== undefined };
 }
 
-/** Takes out of the files of a data directory what was erased of the home. */
-export function eraseInHomeFiles(data: string, erasures: readonly ErasedSpan[]): void {
+/** Takes out of the files of a data directory what is of a time of which nothing of the home is kept. */
+export function eraseInHomeFiles(data: string, unkept: readonly UnkeptTime[]): void {
   for (const name of plainFiles) {
     const path = join(data, name);
     if (!existsSync(path)) continue;
     const content = readFileSync(path);
-    const left = fileWithoutErased(name, content, erasures);
+    const left = fileWithoutUnkept(name, content, unkept);
     if (Buffer.compare(content, left) !== 0) writeDurably(path, left);
   }
 }
@@ -142,7 +141,7 @@ function contentOf<Schema extends TSchema>(
 function putCursors(database: Connection, files: ReadonlyMap<string, Uint8Array>): void {
   const kept = contentOf(files, cursorsName, Cursors);
   if (kept === undefined || isLater(database, kept)) return;
-  const put = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?)");
+  const put = database.keep("INSERT OR REPLACE INTO cursors (name, value) VALUES (?, ?)");
   for (const [name, value] of Object.entries(kept.cursors)) put.run(name, value);
 }
 
@@ -186,7 +185,11 @@ function keptIn(data: string): Static<typeof Cursors> & {
     using database = openForReading(path);
     return database.transaction(() => {
       const facts = new Map(database.query("SELECT name, value FROM meta").values() as [string, unknown][]);
-      const rows = database.query("SELECT name, value FROM cursors ORDER BY name").values();
+      const rows = database
+        .query(
+          "SELECT name, coalesce(bare, value) FROM cursors WHERE at_ms IS NULL OR bare IS NOT NULL ORDER BY name",
+        )
+        .values();
       return {
         epoch: String(facts.get("epoch")),
         last_seq: Number(facts.get("last_seq")),

@@ -13,10 +13,11 @@ import {
   type Work,
   withoutNulls,
 } from "../database.ts";
-import { fileWithoutErased } from "../erased-files.ts";
+import { fileWithoutUnkept } from "../erased-files.ts";
 import { erasedIn } from "../inventory/erasing.ts";
 import { givenNamesFile, givenNamesIn, namesWithoutErased } from "../inventory/given-names.ts";
 import { keepNamesFile } from "../inventory/naming.ts";
+import { pausesIn } from "../inventory/pausing.ts";
 import {
   type AsOf,
   backup_bytes_max,
@@ -99,7 +100,7 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
       "send its files under the names they had before",
     );
   }
-  // A gateway may not know yet what was erased here.
+  // A gateway may not know yet what was erased here, or is not to be kept.
   const erased = yield* erasedIn(home);
   if (name === givenNamesFile) {
     yield* keepNamesFile(home, namesWithoutErased(givenNamesIn(content), erased));
@@ -110,7 +111,10 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
      ON CONFLICT (home, name) DO UPDATE SET content = excluded.content`,
     home,
     name,
-    fileWithoutErased(name, content, erased),
+    fileWithoutUnkept(name, content, [
+      ...erased,
+      ...(yield* pausesIn([home])).filter(({ own }) => own === 1),
+    ]),
   );
 }
 

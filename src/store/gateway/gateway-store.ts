@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { DeviceFacts } from "../../domain/device-facts.ts";
 import type { Conflict, Identity } from "../../domain/identity.ts";
-import type { Device, DeviceState, Gap, Reading } from "../../domain/reading.ts";
+import type { BufferCursor, Device, DeviceState, Gap, Reading } from "../../domain/reading.ts";
 import type { SeriesName } from "../../domain/series.ts";
 import type { NameStore } from "../inventory/given-names.ts";
 import type { Store } from "../store.ts";
@@ -115,8 +115,8 @@ export interface Notes {
   readonly dropped?: ReadonlyMap<string, number>;
   /** Kept once, however often the same one is told. */
   readonly gaps?: readonly Gap[];
-  /** Cursors of drivers by name: see `GatewayStore.cursor`. */
-  readonly cursors?: ReadonlyMap<string, string>;
+  /** Cursors of drivers: see `GatewayStore.cursor`. */
+  readonly cursors?: readonly MovedCursor[];
   /** Who was listening; kept before the states, in order of time. */
   readonly listening?: readonly ListeningSpan[];
   /** Facts to keep until their time is known, without stamp or number, and ids of those to keep no longer. */
@@ -126,6 +126,11 @@ export interface Notes {
   readonly boots?: readonly BootTime[];
   /** Identities of devices, and conflicts, as they are now. */
   readonly identities?: IdentityNotes;
+}
+
+/** A cursor that is committed; `of` is of what it tells something, and `waits` whether that has no time yet. */
+export interface MovedCursor extends BufferCursor {
+  readonly of?: { readonly device: Device; readonly at_ms: number; readonly waits: boolean };
 }
 
 /** A state with the name of the driver that heard it. */
@@ -185,4 +190,7 @@ export interface Appended {
   readonly last_seq: number;
   /** Names of provisional items that this commit made. */
   readonly created: readonly string[];
+  /** Of the readings, and of the facts that were to wait, those that are not kept: of a pause, or of an erased time. By their places. */
+  readonly unkept: readonly number[];
+  readonly unkeptHeld: readonly number[];
 }

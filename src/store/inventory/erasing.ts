@@ -15,6 +15,7 @@ import { seriesOfStream } from "../series/streams.ts";
 import type { Between } from "../series/time-spans.ts";
 import { recount } from "../series/totals.ts";
 import type { ErasureRequest } from "../store.ts";
+import { bareCursors } from "./device-cursors.ts";
 import { removeHealth } from "./erasing-health.ts";
 import {
   betweenOf,
@@ -94,6 +95,7 @@ function* takeAway(homes: Homes, spans: readonly TakenSpan[]): Work<void> {
       removed.set(span, (removed.get(span) ?? 0) + (yield* removeReadings(homes, stream, times)));
       yield* removeHealth(stream, times);
     }
+    for (const span of ofHome) yield* bareCursors(homes, span);
     yield* change("UPDATE sources SET digest = NULL WHERE home = $1", home);
     if (ofHome.some(isWholeHome)) yield* emptyHome(homes, home);
   }
@@ -117,6 +119,7 @@ export function* removeSpan(homes: Homes, home: number, of: SpanOfDevice): Work<
     removed += yield* removeReadings(homes, stream, [of]);
     yield* removeHealth(stream, [of]);
   }
+  yield* bareCursors(homes, of);
   if (removed > 0) yield* change("UPDATE sources SET digest = NULL WHERE home = $1", home);
   return removed;
 }

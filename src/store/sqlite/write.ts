@@ -3,8 +3,9 @@ import { clockQuality } from "../../base/clock.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { seriesOf, type Value } from "../../domain/series.ts";
-import type { Appended, HeldFact, Notes } from "../gateway/gateway-store.ts";
+import type { Appended, HeldFact, MovedCursor, Notes } from "../gateway/gateway-store.ts";
 import { type Homes, homesOnSqlite } from "../inventory/homes.ts";
+import { normalAddress } from "../inventory/item-names.ts";
 import { nameItem, replaceItem } from "../inventory/naming.ts";
 import type { Imported, ImportedRecord } from "../inventory/record-store.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../inventory/staged-import.ts";
@@ -85,25 +86,29 @@ export class StoreWriting {
     this.#addDropped = database.keep(
       "INSERT INTO dropped VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + excluded.count",
     );
-    this.#moveCursor = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?)");
+    this.#moveCursor = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?)");
   }
 
   /** Numbers and inserts readings, and keeps the notes: see `GatewayStore.append`. */
   commit(batch: CommitBatch): Appended {
     return this.transaction(() => {
       const created: string[] = [];
+      const unkept: number[] = [];
       const first_seq = Number(this.readSeq.values()[0]?.[0]) + 1;
       const last_seq = first_seq + batch.readings.length - 1;
       for (const [index, reading] of batch.readings.entries()) {
         try {
-          this.#insert(reading, first_seq + index, created);
+          if (!this.#insert(reading, first_seq + index, created)) unkept.push(index);
         } catch (thrown) {
           throw isRefusedValue(thrown) ? refusal(reading, index, thrown) : thrown;
         }
       }
       if (batch.readings.length > 0) this.writeSeq.run(last_seq);
       this.runner.run(this.additions.settle());
-      this.runner.run(noteTimes({ ...batch, held: this.#heldUnlessPaused(batch) }));
+      const { held = [] } = batch;
+      const kept = this.#heldUnlessPaused(held);
+      const unkeptHeld = [...held.keys()].filter((index) => !kept.includes(held[index] as HeldFact));
+      this.runner.run(noteTimes({ ...batch, held: kept }));
       for (const span of batch.listening ?? []) this.runner.run(noteListening(span));
       for (const state of batch.states ?? []) {
         if (this.unkept.why(state.device, state.heard_ms) !== undefined) continue;
@@ -113,14 +118,14 @@ export class StoreWriting {
         if (this.unkept.why(gap.device, gap.from_ms) !== undefined) continue;
         this.runner.run(noteGap(this.streams.keyOf(gap.device, gap.to_ms, created), gap));
       }
-      for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
+      for (const cursor of batch.cursors ?? []) this.#move(cursor);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
       // What has waited on disk for its time, and is dropped, leaves its bytes there.
       if (this.#hasDropped && batch.released !== undefined) beginPurge(this.database);
       this.#purgeIsDue = this.#hasDropped && batch.released !== undefined;
       this.#hasDropped = false;
       if (batch.identities !== undefined) this.runner.run(keepIdentities(batch.identities));
-      return { first_seq, last_seq, created };
+      return { first_seq, last_seq, created, unkept, unkeptHeld };
     });
   }
 
@@ -201,7 +206,7 @@ export class StoreWriting {
   }
 
   /** Facts that are to wait for their time: what comes in a pause that is not over is of the pause, but a device with a clock of its own may tell what was before. */
-  #heldUnlessPaused({ held = [] }: CommitBatch): readonly HeldFact[] {
+  #heldUnlessPaused(held: readonly HeldFact[]): readonly HeldFact[] {
     return held.filter(({ fact }) => {
       if ("listening" in fact) return true;
       const told = "reading" in fact ? fact.reading : "state" in fact ? fact.state : fact.gap;
@@ -212,17 +217,31 @@ export class StoreWriting {
     });
   }
 
-  #insert(reading: Reading, seq: number, created: string[]): void {
+  /** Keeps a cursor: of what is not recorded, what tells nothing of it. */
+  #move({ name, value, bare, of }: MovedCursor): void {
+    const move = (...row: Value[]) => this.#moveCursor.run(name, ...row);
+    if (of === undefined || bare === undefined) {
+      move(value, null, null, null, null);
+      return;
+    }
+    const { device, at_ms, waits } = of;
+    const isUnkept = (waits ? this.unkept.pausedNow(device) : this.unkept.why(device, at_ms)) !== undefined;
+    if (!isUnkept) move(value, bare, device.kind, normalAddress(device.address) ?? device.address, at_ms);
+    else if (bare !== null) move(bare, null, null, null, null);
+  }
+
+  /** Whether it is kept. */
+  #insert(reading: Reading, seq: number, created: string[]): boolean {
     const why = this.unkept.why(reading.device, reading.stamp_ms, reading.unsure_ms);
     if (why !== undefined) {
       this.#addDropped.run(why, 1);
       this.#hasDropped = true;
-      return;
+      return false;
     }
     const stream = this.streams.keyOf(reading.device, reading.stamp_ms, created);
     const { fields, deviceClock, statement, newest } = this.#inserts[reading.series];
     const values = fields.map((field) => reading.values[field] ?? null);
-    if (this.runner.run(this.#readBefore.has(reading, stream, values))) return;
+    if (this.runner.run(this.#readBefore.has(reading, stream, values))) return true;
     // Of a stamp that is only bounded, the device's newest reading is one more bound.
     const least_ms = reading.clock === clockQuality.bounded ? Number(newest.values(stream)[0]?.[0] ?? 0) : 0;
     const stamp_ms = Math.max(reading.stamp_ms, least_ms);
@@ -230,6 +249,7 @@ export class StoreWriting {
     if (deviceClock) row.push(reading.deviceClock?.stamp_ms ?? null, reading.deviceClock?.offset_ms ?? null);
     statement.run(...row);
     this.additions.add(reading.series, stream, stamp_ms, seq);
+    return true;
   }
 
   /** Does `work` in one transaction; an error rolls all of it back, and is rethrown as an OperatorError. */

@@ -26,7 +26,7 @@ const spoofed_ms = Date.UTC(2038, 0, 20);
 /** A time server that lies. */
 const spoof = (unix_ms = spoofed_ms) => machine.synchronise(unix_ms - machine.now_ms);
 /** Lets time pass until a commit is done: it may have to wait for the pause after the one before. */
-async function passing(taken: Promise<void>): Promise<void> {
+async function passing(taken: Promise<unknown>): Promise<void> {
   let isDone = false;
   const done = taken.finally(() => {
     isDone = true;

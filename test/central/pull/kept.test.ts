@@ -14,7 +14,7 @@ test("the files for a spare box are kept once a day, after the readings that the
   const pull = await home.pull(store);
   const readTo = async (value: string) => {
     const reading = sensorEvent(sensor(1), from_ms + Number(value) * 1_000, 48);
-    await home.gateway.store.append([reading], { cursors: new Map([["events", value]]) });
+    await home.gateway.store.append([reading], { cursors: [{ name: "events", value }] });
     await drain(pull);
     const cursors = (await store.backups(12)).get("cursors.json");
     return JSON.stringify(JSON.parse(new TextDecoder().decode(cursors)));

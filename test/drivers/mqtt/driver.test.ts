@@ -232,8 +232,8 @@ test("a message that was not on disk is sent again, and one that was is not reco
   await hub.publish(first);
   await host.until("the repetition", () => host.drops.get("mqtt messages that came again") === 1);
   let release = () => {};
-  const disk = new Promise<void>((resolve) => {
-    release = resolve;
+  const disk = new Promise<boolean>((resolve) => {
+    release = () => resolve(true);
   });
   const accept = host.accept.bind(host);
   host.accept = () => disk;

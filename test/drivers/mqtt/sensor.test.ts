@@ -100,3 +100,21 @@ test("a cursor stays short, however many stamps and signs there are", () => {
     );
   expect(sensor.cursor().length).toBeLessThan(4_096);
 });
+
+test("what is not recorded leaves nothing in the cursor, is known again meanwhile, and the next word is an event", () => {
+  const sensor = new Sensor();
+  sensor.take(told(false, 1_000), "live");
+  sensor.settle(true);
+  const before = sensor.cursor();
+  sensor.take(told(true, 2_000), "live");
+  sensor.settle(false);
+  expect(sensor.take(told(true, 2_000), "late").nothing).toBe("again");
+  expect(sensor.cursor()).not.toContain((2_000).toString(36));
+  expect(new Sensor(sensor.cursor()).take(told(true, 3_000), "live").event).toBe(2);
+  expect(sensor.take(told(false, 4_000), "live").event).toBe(0);
+  sensor.settle(true);
+  expect(JSON.parse(sensor.cursor())).toEqual({
+    ...JSON.parse(before),
+    recent: [(1_000).toString(36), (4_000).toString(36)],
+  });
+});

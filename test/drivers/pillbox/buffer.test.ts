@@ -194,3 +194,22 @@ test("a time that a gateway takes for wrong itself bounds no event that comes la
   expect(home.events()).toHaveLength(2);
   expect(bound_ms()).toBe(known_ms);
 });
+
+test("of events that are not recorded the cursor has the number alone, and a second start reads on after it", async () => {
+  await using home = await household();
+  const { box, host } = home;
+  box.doors(1);
+  host.records = () => false;
+  const first = home.start();
+  await home.polled(1);
+  await first.stop();
+  const place = JSON.parse(host.cursors.get(`events ${mac}`) ?? "");
+  expect(place).toEqual({ seq: 1, boot: expect.any(Number), time_ms: 0 });
+  host.records = () => true;
+  host.readings.length = 0;
+  box.doors(2);
+  home.start();
+  await home.polled(1);
+  expect(home.events().map(({ values }) => values["event"])).toEqual([2]);
+  expect(host.gaps).toEqual([]);
+});

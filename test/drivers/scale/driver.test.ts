@@ -54,7 +54,7 @@ describe("a standard scale", () => {
       // Long enough for a confirmation that does not wait to overtake it.
       await new Promise<void>((resolve) => rig.host.clock.after(500, resolve));
       order.push(`committed, ${scale.confirmed} confirmed`);
-      await accept(reading, cursor);
+      return await accept(reading, cursor);
     };
     scale.weigh({ weight: { weight_g: 73_720 } });
     device.advertise();

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
 import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
+import { storeNoReadings } from "../../../drivers/zigbee/stored-devices.ts";
 import { heartbeat_least_ms } from "../../../drivers/zigbee/zone-status.ts";
 import { RecordingHost, temporaryDirectory } from "../../../testbed/recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
@@ -131,4 +132,36 @@ test("a door that was opened before a crash and closed long after it was opened 
   // The file that a crash here would leave behind no longer says that the door is closed.
   const left = new LastStatuses({ directory: directory.path, clock, log: host.log });
   expect(left.get(door.ieee)).toBeUndefined();
+});
+
+test("no file of the network, nor a copy of one, has what a sensor has told, or when, but by which factors it is read", async () => {
+  await eventsFrom(() => [door.reportStatus(0x31), door.notify(0x30)]);
+  await driver.stop();
+  const backups = readdirSync(join(directory.path, "backups"));
+  const files = ["database.db", "at-rest.json", ...backups.map((name) => join("backups", name))];
+  for (const file of files) {
+    const text = readFileSync(join(directory.path, file), "utf8");
+    expect([file, text.match(/batteryPercentageRemaining|zoneStatus|lastSeen|at_ms/)]).toEqual([file, null]);
+  }
+  const stored: unknown[] = [];
+  const controller = { database: { insert: () => {}, update: (one: unknown) => void stored.push(one) } };
+  storeNoReadings(controller as never);
+  const withAttributes = (attributes: object) => ({
+    endpoints: { 1: { epId: 1, clusters: { haElectricalMeasurement: { attributes } } } },
+  });
+  controller.database.update({ lastSeen: 5, ...withAttributes({ activePower: 7, acPowerDivisor: 10 }) });
+  expect(stored).toEqual([withAttributes({ acPowerDivisor: 10 })]);
+});
+
+test("a status that is not recorded is in no file, and the first one after it is an event", async () => {
+  await startDriver();
+  expect(await eventsFrom(() => door.reportStatus(0x30))).toEqual([]);
+  host.records = () => false;
+  await eventsFrom(() => door.notify(0x31));
+  await driver.stop();
+  expect(JSON.parse(readFileSync(join(directory.path, "at-rest.json"), "utf8"))).toEqual({});
+  await startDriver();
+  host.records = () => true;
+  expect(await eventsFrom(() => door.reportStatus(0x31))).toEqual([0x31]);
+  expect(await eventsFrom(() => door.reportStatus(0x31))).toEqual([]);
 });

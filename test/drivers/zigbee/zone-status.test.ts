@@ -45,7 +45,7 @@ test("an attribute that is reported or read is a status, and nothing else is", (
 const moment = { unix_ms: 5_000_000_000, monotonic_ms: 50_000_000, quality: clockQuality.synchronised };
 const told = (zonestatus: number, notified: boolean) => ({ zonestatus, notified, delay_ms: 0 });
 function known(zonestatus: number, ago_ms: number): LastStatus {
-  return { zonestatus, at_ms: 0, monotonic_ms: moment.monotonic_ms - ago_ms };
+  return { zonestatus, monotonic_ms: moment.monotonic_ms - ago_ms };
 }
 
 test.each<[string, ReturnType<typeof told>, LastStatus | undefined, boolean]>([

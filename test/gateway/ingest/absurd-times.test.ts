@@ -46,7 +46,7 @@ for (const known of [true, false])
     if (known) machine.synchronise();
     const store = await openGateway(directory.path);
     const ingest = new Ingest({ store, clock: machine.startProcess(), log: keptLog().log });
-    const onDisk = async (taken: Promise<void>) => {
+    const onDisk = async (taken: Promise<unknown>) => {
       let done = false;
       const settled = taken.finally(() => {
         done = true;

@@ -115,7 +115,7 @@ test("a cursor is not told while a reading before it waits for the time: central
   const box = { kind: "pillboxes", address: "00:0d:6f:00:07:01", subtype: "polled" } as const;
   const taken = reading(box, "pillbox_events", start_ms, { event: 1 });
   const boot = { boot: "in the dark", seen_ms: 7_000, timeline: undefined };
-  const cursors = new Map([["box", "1"]]);
+  const cursors = [{ name: "box", value: "1" }];
   const store = await openGatewayStore({
     directory: place.path,
     clock: new SystemClock(),

@@ -140,7 +140,7 @@ const withCopy = async (store: GatewayStore) => {
     hash: new Uint8Array(32).fill(7),
     created_ms: start_ms,
   });
-  await store.append([], { cursors: new Map([["zigbee last", "7"]]) });
+  await store.append([], { cursors: [{ name: "zigbee last", value: "7" }] });
   await store.keepEssentials();
 };
 

@@ -45,7 +45,7 @@ describe("a gateway", () => {
     await running.append([at(0, 1)], { states: [heard(0)], listening: [listening] });
     const beside = await openStoreBeside(of);
     expect(await beside.takePauses([open])).toBe(0);
-    const cursors = new Map([["box", "7"]]);
+    const cursors = [{ name: "box", value: "7" }];
     await running.append([at(2, 2), at(3, 3)], { states: [heard(3)], cursors });
     expect(await running.cursor("box")).toBe("7");
     expect((await running.overview()).dropped).toEqual({ "while recording was paused": 2 });

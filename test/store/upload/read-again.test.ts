@@ -43,7 +43,7 @@ test("events of a box that came back from central and are read again are there o
   const restored = await openUpload(spare.path, { create: true });
   for (const batch of sent) await restored.restoreReadings(batch);
   const running = await openGateway(spare.path);
-  const cursors = new Map([["box", "9"]]);
+  const cursors = [{ name: "box", value: "9" }];
   // The box is read on from its third event; another door at one of these seconds, and a sensor without a clock, are other readings.
   const other = { ...doors(5, 9_000), values: { event: 64 } };
   const appended = await running.append([...range(3, 9).map((event) => doors(event, 9_000)), other, turn], {

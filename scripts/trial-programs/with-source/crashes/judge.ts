@@ -20,7 +20,7 @@ export async function openedGateway(directory: string): Promise<Kept> {
   return opened(async () => {
     const store = await openGatewayStore({ ...options(directory), home: 12 });
     try {
-      await store.append([sensorEvent(sensor(99), Date.now(), new_event)], { cursors: new Map() });
+      await store.append([sensorEvent(sensor(99), Date.now(), new_event)], { cursors: [] });
     } finally {
       await store.close();
     }

@@ -116,10 +116,15 @@ CREATE TRIGGER gaps_moved AFTER UPDATE OF stream, home, from_ms, to_ms, reason, 
     WHERE stream = new.stream AND from_ms = new.from_ms AND to_ms = new.to_ms AND reason = new.reason AND home = new.home;
 END;
 
--- How far drivers have read the buffers of devices, in words of their own; moved in the commit of what was read.
+-- How far drivers have read the buffers of devices, in words of their own; moved in the commit of what was read. Where a value tells something of that, the
+-- last three columns say of which device and time, and `bare` is the same without it, null where nothing is left.
 CREATE TABLE cursors (
   name TEXT PRIMARY KEY,
-  value TEXT NOT NULL
+  value TEXT NOT NULL,
+  bare TEXT,
+  typename TEXT,
+  address TEXT,
+  at_ms INTEGER
 ) WITHOUT ROWID, STRICT;
 
 -- Devices heard by radio that were let in, though neither the inventory nor a key names them: see src/store/gateway/gateway-store.ts.
