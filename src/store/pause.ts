@@ -112,6 +112,14 @@ export function isOpen({
   return before_ms === pauseOpen_ms && (why !== "enrollment_ended" || from_ms <= at_ms);
 }
 
+/** Names by which a gateway counts what came of a time of which nothing is kept. */
+export const unkeptNames = {
+  erased: "of an erased time",
+  withdrawn: "after consent was withdrawn",
+  ended: "after the enrollment had ended",
+  paused: "while recording was paused",
+} as const;
+
 /** Stands for the `place` of an erased span where times of which nothing is kept are one list. */
 export const pausePlace = -1;
 

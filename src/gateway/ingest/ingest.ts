@@ -36,6 +36,7 @@ export class Ingest {
   #closed = false;
   #closing: Promise<void> | undefined;
   #committed = 0;
+  #hasCommitted = false;
   #refused = 0;
   #late = 0;
   /** Callers who wait for the next commit. */
@@ -265,18 +266,22 @@ export class Ingest {
   ): void {
     const { unix_ms, monotonic_ms } = this.#clock.now();
     this.#queue.splice(0, group.length);
-    const readings = appended.last_seq - appended.first_seq + 1;
-    this.#committed += readings;
-    this.#lastCommit = { at_ms: unix_ms, duration_ms: monotonic_ms - started_ms, readings };
-    this.#onCommit?.(this.#lastCommit.duration_ms);
-    this.#late += group.filter(
-      (entry) => isLive(entry) && monotonic_ms - entry.monotonic_ms > late_ms,
-    ).length;
-    this.#announce(appended);
+    const readings = appended.last_seq - appended.first_seq + 1 - appended.unkept.length;
     const unkept = new Set([
       ...appended.unkept.map((place) => prepared.sources[place]),
       ...appended.unkeptHeld.map((place) => prepared.heldSources[place]),
     ]);
+    this.#committed += readings;
+    this.#hasCommitted = true;
+    // When something was left out, as in a pause, is told nowhere.
+    if (unkept.size < group.length || group.length === 0) {
+      this.#lastCommit = { at_ms: unix_ms, duration_ms: monotonic_ms - started_ms, readings };
+      this.#onCommit?.(this.#lastCommit.duration_ms);
+    }
+    this.#late += group.filter(
+      (entry) => isLive(entry) && monotonic_ms - entry.monotonic_ms > late_ms,
+    ).length;
+    this.#announce(appended);
     for (const [index, { resolve }] of group.entries()) resolve(!unkept.has(index));
   }
 
@@ -295,7 +300,7 @@ export class Ingest {
 
   /** While something waits for the time, and once after the start, a commit is due although nothing comes. */
   #lookLater(): void {
-    const wanted = this.#lastCommit === undefined || this.#dating.waiting > 0;
+    const wanted = !this.#hasCommitted || this.#dating.waiting > 0;
     if (!wanted || this.#closed || this.#cancelLook !== undefined) return;
     this.#cancelLook = this.#clock.after(look_interval_ms, () => {
       this.#cancelLook = undefined;

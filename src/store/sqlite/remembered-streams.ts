@@ -5,7 +5,7 @@ import { completeItems, type ItemAndStream } from "../inventory/device-items.ts"
 import { normalAddress, toldSince } from "../inventory/item-names.ts";
 import { callAsGiven } from "../inventory/naming.ts";
 import { type Unkept, unkeptIn } from "../inventory/pausing.ts";
-import { isOpen, pausePlace } from "../pause.ts";
+import { isOpen, pausePlace, unkeptNames } from "../pause.ts";
 import type { Runner } from "./sqlite-database.ts";
 
 /** The streams of a gateway's devices: remembered, because every reading asks. Works inside the caller's transaction. */
@@ -82,7 +82,7 @@ export class UnkeptTimes {
           at_ms - unsure_ms < before_ms &&
           isOfDevice(of, device),
       );
-    return span && (span.place === pausePlace ? pausedName(span) : erasedName);
+    return span && (span.place === pausePlace ? pausedName(span) : unkeptNames.erased);
   }
 
   /** The name of a pause of a device that has begun and that nobody has ended: what comes now is of it, whatever time it is. */
@@ -100,9 +100,7 @@ export class UnkeptTimes {
   }
 }
 
-const erasedName = "of an erased time";
-
 function pausedName({ why }: Unkept): string {
-  if (why === "consent_withdrawn" || why === "restricted") return "after consent was withdrawn";
-  return why === "enrollment_ended" ? "after the enrollment had ended" : "while recording was paused";
+  if (why === "consent_withdrawn" || why === "restricted") return unkeptNames.withdrawn;
+  return why === "enrollment_ended" ? unkeptNames.ended : unkeptNames.paused;
 }

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { FleetHome } from "../../domain/fleet-home.ts";
+import { unkeptNames } from "../../store/pause.ts";
 import type { Overview } from "../../store/store.ts";
 import { access } from "../server/elysia-app.ts";
 import { homeFamilies } from "./home-figures.ts";
@@ -75,6 +76,9 @@ export interface GatewayFigures {
 /** Steps of the time that a commit takes, seconds: a good SD card takes hundredths, a worn one whole ones. */
 export const commitSteps_s: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Counts that would tell a monitor, scrape by scrape, when something happened in a home that has asked for a pause. */
+const unkept: ReadonlySet<string> = new Set(Object.values(unkeptNames));
+
 export function gatewayFamilies(figures: GatewayFigures): Family[] {
   const { store, ingest, drivers, now_ms } = figures;
   return [
@@ -101,7 +105,9 @@ export function gatewayFamilies(figures: GatewayFigures): Family[] {
     counter(
       "lintel_dropped",
       "What was thrown away since the store was made, by name",
-      Object.entries(store.dropped).map(([what, value]) => ({ labels: { what }, value })),
+      Object.entries(store.dropped)
+        .filter(([what]) => !unkept.has(what))
+        .map(([what, value]) => ({ labels: { what }, value })),
     ),
     {
       name: "lintel_driver",

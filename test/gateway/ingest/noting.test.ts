@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../../src/base/clock.ts";
 import { cursor_length_max, type Gap } from "../../../src/domain/reading.ts";
+import { pauseOpen_ms } from "../../../src/store/pause.ts";
 import { ReadingRefused } from "../../../src/store/store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 import { rowsOf } from "../../../testbed/sqlite/database-rows.ts";
@@ -203,4 +204,24 @@ test("who listens looks at the clock, and what waits is numbered as soon as that
   taking.ingest.listening("gateway");
   await taking.rest();
   expect(taking.tries()).toBe(tries);
+});
+
+test("what comes in a pause is told not to be recorded, and no figure of commits says when it came", async () => {
+  const commits: number[] = [];
+  await using taking = await take({ onCommit: (duration_ms) => commits.push(duration_ms) });
+  const { ingest, store } = taking;
+  expect(await ingest.accept(event(1))).toBe(true);
+  const before = [commits.length, ingest.status().committed, ingest.status().lastCommit];
+  const from_ms = start_ms + 2;
+  const pause = {
+    id: "ab".repeat(16),
+    home: 0,
+    own: 1,
+    at_ms: from_ms,
+    from_ms,
+    before_ms: pauseOpen_ms,
+  } as const;
+  await store.takePauses([pause]);
+  expect(await ingest.accept(event(3))).toBe(false);
+  expect([commits.length, ingest.status().committed, ingest.status().lastCommit]).toEqual(before);
 });

@@ -98,7 +98,12 @@ describe("metrics of a gateway", () => {
       await gateway.store.addToken(token);
       await gateway.store.append([sensorEvent(sensor(1), start_ms, 1)], {
         states: [{ device: sensor(1), heard_ms: start_ms }],
-        dropped: new Map([['frames with a "bad" checksum', 7]]),
+        // A monitor that counts these would know when somebody was at home in a pause.
+        dropped: new Map([
+          ['frames with a "bad" checksum', 7],
+          ["while recording was paused", 3],
+          ["after consent was withdrawn", 3],
+        ]),
       });
       const families = await metricsOf(gateway.url, text);
       expect(families.get("lintel_readings_stored")?.samples).toEqual([

@@ -35,7 +35,7 @@ export async function findPlanted(
   readonly ms: number;
 }> {
   const copy = mkdtempSync(join(ground.directory, "copy-"));
-  for (const part of ["src", "scripts", "testbed", "drivers", "package.json", "tsconfig.json"])
+  for (const part of ["src", "scripts", "testbed", "drivers", "docs", "package.json", "tsconfig.json"])
     cpSync(join(root, part), join(copy, part), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
   plant(name, copy);
