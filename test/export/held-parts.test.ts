@@ -29,3 +29,27 @@ test("the parts of a path come from old to new, the one without an end last, and
     held.close();
   }
 });
+
+test("what is told is counted anew with each page, and with each number up to which it is told", () => {
+  const held = new HeldReadings(join(directory, "told.sqlite"), {});
+  try {
+    const of = { series: "wirelesssensor_events", item: 1 } as const;
+    const epoch = "a".repeat(32);
+    const add = (number: number) =>
+      held.add(of, [[number * 1_000, 48, null, "synchronised"]], [{ epoch, number }], `since=${number}`);
+    const told = () => held.told(of).map(({ readings, last_ms }) => [readings, last_ms]);
+    add(1);
+    expect(told()).toEqual([[1, 1_000]]);
+    for (const number of [2, 3]) add(number);
+    expect(told()).toEqual([[3, 3_000]]);
+    held.tellUpTo([{ epoch, number: 2 }], "none");
+    expect(told()).toEqual([[2, 2_000]]);
+    expect([...held.oldestFirst(of.series, { itemid: 1 })].flat().map(([at_ms]) => at_ms)).toEqual([
+      1_000, 2_000,
+    ]);
+    held.tellUpTo([], "none");
+    expect(told()).toEqual([]);
+  } finally {
+    held.close();
+  }
+});
