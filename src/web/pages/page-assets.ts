@@ -11,6 +11,7 @@ import homeDay from "./home-day/home-day.css" with { type: "text" };
 import homes from "./homes/homes.css" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
 import notes from "./notes/notes.css" with { type: "text" };
+import print from "./print.css" with { type: "text" };
 import recorded from "./recorded/recorded.css" with { type: "text" };
 import general from "./style.css" with { type: "text" };
 
@@ -64,8 +65,8 @@ async function makeAssets(): Promise<Assets> {
   };
 }
 
-/** The style of all pages. A page has the last word. */
-const styles = [plotStyle, variables, general, home, device, find, notes];
+/** The style of all pages. A page has the last word, and paper after it. */
+const styles = [plotStyle, variables, general, home, device, find, notes, print];
 
 /** Rules that one page alone has. */
 const ownStyles: Readonly<Record<string, string>> = { homes, alerts, recorded, "home-day": homeDay };

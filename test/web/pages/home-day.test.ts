@@ -6,6 +6,7 @@ import { sensorEvent } from "../../../testbed/sample.ts";
 import { faultsForAll } from "./accessibility.ts";
 import { door, doorName, fillBox, fillDoor, fillScale, now_ms, scalePath, zone } from "./device-history.ts";
 import { type PagesServing, serveHome } from "./device-home.ts";
+import { states } from "./states.ts";
 
 let serving: PagesServing;
 beforeAll(async () => {
@@ -21,6 +22,7 @@ async function dataOf(query: string): Promise<HomeDayData> {
   return JSON.parse(/id="shown">(.*)<\/script>/.exec(page)?.[1] ?? "{}").data;
 }
 
+const wordsOf = ({ name = "", words }: HomeDayData["log"][number]) => name + words;
 const isOn = (date: string) => (at_ms: number) => localDate(zone, at_ms) === date;
 
 test("the logbook of a day has what the interface has of it, in order", async () => {
@@ -37,7 +39,7 @@ test("the logbook of a day has what the interface has of it, in order", async ()
   ];
   expect(expected.length).toBeGreaterThan(1);
   expect(log.map(({ at_ms }) => at_ms)).toEqual(expected.map(Number).sort((one, other) => one - other));
-  expect(log.map(({ words }) => words)).toContain(`${doorName} opened`);
+  expect(log.map(wordsOf)).toContain(`${doorName} opened`);
   expect(devices.length).toBeGreaterThan(2);
   const page = await (await serving.ask("/day?date=2026-11-19")).text();
   expect(page).toMatch(/<p class="answer">Last known at \d\d:\d\d: /);
@@ -47,13 +49,19 @@ test("the logbook of a day has what the interface has of it, in order", async ()
   );
 });
 
+test("words about a device whose name runs from right to left run from left to right", async () => {
+  await using home = await (states["names from right to left"] as () => Promise<PagesServing>)();
+  const page = await (await home.ask("/day")).text();
+  expect(page).toMatch(/<bdi>[\u0590-\u06ff ]+ \d+<\/bdi><span dir="ltr"> opened<\/span>/);
+});
+
 test("a week is the seven days that end with the date, and a kind is shown alone", async () => {
   const { log, window, groups } = await dataOf("date=2026-11-19&span=week");
   expect(localDate(zone, window.from_ms)).toBe("2026-11-13");
   const doors = await dataOf("date=2026-11-19&span=week&only=Doors");
   expect(groups).toContain("Doors");
   expect(doors.devices.map(({ name }) => name)).toEqual([doorName]);
-  expect(new Set(doors.log.map(({ words }) => words))).toEqual(new Set([`${doorName} opened`]));
+  expect(new Set(doors.log.map(wordsOf))).toEqual(new Set([`${doorName} opened`]));
   expect(doors.log.length).toBeLessThan(log.length);
 });
 
@@ -62,7 +70,7 @@ test("of a door that says more than a logbook has room for, the newest stands th
   const opened = Array.from({ length: 4_500 }, (_, at) => sensorEvent(door, from_ms + at * 10_000, 0x31));
   await serving.store.append(opened, {});
   const { log } = await dataOf("date=2026-10-05&only=Doors");
-  const told = log.filter(({ words }) => words === `${doorName} opened`).map(({ at_ms }) => at_ms);
+  const told = log.filter((one) => wordsOf(one) === `${doorName} opened`).map(({ at_ms }) => at_ms);
   expect(log).toHaveLength(1_000);
   expect(told).toEqual(opened.slice(-told.length).map(({ stamp_ms }) => stamp_ms));
 });

@@ -7,6 +7,7 @@ import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { clockText, dateText, numberText, preciseText, type Times, yearDateText } from "../time-text.ts";
 import type { HomeDayData } from "./home-day-data.ts";
+import type { LogEntry } from "./logbook.ts";
 
 /** A day or a week of a home: what every device saw, below each other, and what happened in words. */
 export function HomeDayPage(data: HomeDayData & FrameData) {
@@ -23,7 +24,9 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
           {data.span === "week" ? `${dateText(window.from_ms, times)} to ` : null}
           {yearDateText(window.to_ms - 1, times)}
         </h1>
-        <p class="answer">{answer(data)}</p>
+        <p class="answer">
+          <Answer {...data} />
+        </p>
         <Choices {...data} />
         <div class="home-day-parts">
           <section aria-label="Devices">
@@ -63,7 +66,7 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
           </section>
           <section aria-label="What happened">
             <ol class="logbook">
-              {log.map(({ at_ms, words }, place) => (
+              {log.map(({ at_ms, name, words }, place) => (
                 <li
                   key={`${at_ms} ${place}`}
                   class={
@@ -77,8 +80,10 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
                     at_ms={at_ms}
                     text={momentWords(data, at_ms, times)}
                     exact={preciseText(at_ms, times)}
-                  />{" "}
-                  <bdi>{words}</bdi>
+                  />
+                  <span>
+                    <Told name={name} words={words} />
+                  </span>
                 </li>
               ))}
             </ol>
@@ -90,11 +95,25 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
 }
 
 /** The last that is known of the day or week, and how much is told of it. */
-function answer({ log, ...data }: HomeDayData & FrameData): string {
+function Answer({ log, ...data }: HomeDayData & FrameData) {
   const last = log.at(-1);
-  if (last === undefined) return "Nothing is known that could be told in words.";
+  if (last === undefined) return <>Nothing is known that could be told in words.</>;
   const count = log.length === 1 ? "one entry" : `${numberText(log.length, data.locale)} entries`;
-  return `Last known at ${momentWords(data, last.at_ms, data)}: ${last.words}. The logbook has ${count}.`;
+  return (
+    <>
+      Last known at {momentWords(data, last.at_ms, data)}: <Told {...last} />. The logbook has {count}.
+    </>
+  );
+}
+
+/** An entry of the logbook. The name of a device may run from right to left; the words about it do not. */
+function Told({ name, words }: Pick<LogEntry, "name" | "words">) {
+  return (
+    <>
+      {name === undefined ? null : <bdi>{name}</bdi>}
+      <span dir="ltr">{words}</span>
+    </>
+  );
 }
 
 /** The address of the page with something else shown; what is not named stays. */

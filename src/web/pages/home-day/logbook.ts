@@ -10,6 +10,8 @@ import { durationText, numberText } from "../time-text.ts";
 /** Something that happened in a home, in words. */
 export interface LogEntry {
   readonly at_ms: number;
+  /** The name of a device, which its words follow. */
+  readonly name?: string;
   readonly words: string;
 }
 
@@ -75,7 +77,7 @@ const told: readonly {
     name: "doses",
     words: ({ values }, _asked, { devices }) => {
       const box = devices.find(({ name }) => name === values["itemname"]);
-      return box === undefined ? [] : momentOf(values["at"], `${box.title}: dose taken`);
+      return box === undefined ? [] : momentOf(values["at"], ": dose taken", box.title);
     },
   },
 ];
@@ -96,8 +98,8 @@ async function readingsOf(
     for await (const rows of readingsIn(store, asked)) {
       for (const [at_ms, value] of rows) {
         if (kind === "scales")
-          own.push({ at_ms, words: `${title}: ${numberText(Number(value) / 1_000, locale, 1)} kg` });
-        else if ((Number(value) & open) !== 0) own.push({ at_ms, words: `${title} opened` });
+          own.push({ at_ms, name: title, words: `: ${numberText(Number(value) / 1_000, locale, 1)} kg` });
+        else if ((Number(value) & open) !== 0) own.push({ at_ms, name: title, words: " opened" });
       }
       own.splice(0, own.length - entries_max);
     }
@@ -107,8 +109,8 @@ async function readingsOf(
 }
 
 /** A moment of a measure, unix seconds; none where it is not known. */
-function momentOf(at_s: unknown, words: string): LogEntry[] {
-  return typeof at_s === "number" ? [{ at_ms: at_s * 1_000, words }] : [];
+function momentOf(at_s: unknown, words: string, name?: string): LogEntry[] {
+  return typeof at_s === "number" ? [{ at_ms: at_s * 1_000, ...(name && { name }), words }] : [];
 }
 
 function forText(minutes: unknown): string {
