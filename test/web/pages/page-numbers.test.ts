@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { day_ms } from "../../../src/base/time.ts";
+import { machineTimezone } from "../../../src/base/timezone.ts";
+import { curtains, demoHome } from "../../../src/demo/devices.ts";
+import { appendHistory } from "../../../src/demo/history.ts";
+import { importProgramme } from "../../../src/demo/programme.ts";
+import { quartilesOf } from "../../../src/domain/derived/quartiles.ts";
+import type { DeviceData } from "../../../src/web/pages/device/device-data.ts";
+import type { HomePageData } from "../../../src/web/pages/home/home-data.ts";
+import { numberText } from "../../../src/web/pages/time-text.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
+
+/** A Friday at noon, in this machine's time zone. */
+const now_ms = new Date(2026, 10, 20, 13, 5).getTime();
+const from_ms = now_ms - 30 * day_ms;
+const zone = machineTimezone();
+
+let serving: PagesServing;
+beforeAll(async () => {
+  serving = await serveHome({ now_ms, home: demoHome, zone, walking: [{ name: "hall", sensors: curtains }] });
+  const { store } = serving;
+  await importProgramme(store, { installed_ms: from_ms, now_ms, timezone: zone });
+  await appendHistory({ store, from_ms, until_ms: now_ms, seed: 7, progress: () => {} });
+});
+afterAll(() => serving[Symbol.asyncDispose]());
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Records of a measure, as the interface answers them; the oldest first. */
+async function derived(name: string): Promise<readonly Row[]> {
+  return ((await serving.records(`/v0.9/homes/${demoHome}/derived/${name}`)) as readonly Row[]).toReversed();
+}
+
+async function shownAt<Data>(path: string): Promise<{ data: Data; text: string }> {
+  const page = await (await serving.ask(path)).text();
+  const [, json = ""] = /id="shown">(.*?)<\/script>/s.exec(page) ?? [];
+  return {
+    data: JSON.parse(json).data,
+    text: page.replace(/<script.*?<\/script>/gs, "").replace(/<[^>]*>/g, ""),
+  };
+}
+
+/** A form of sentence, and what the interface has in the place of each of its groups. */
+interface Sentence {
+  readonly form: RegExp;
+  readonly measure: string;
+  readonly numbers: (rows: readonly Row[], found: readonly (string | undefined)[]) => readonly unknown[];
+  /** The device that the rows are of; absent: the home. */
+  readonly field?: string;
+}
+
+const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+/** `8 h 10`, `25 min`. */
+const minutes = (text: string | undefined) => {
+  if (text === undefined) return undefined;
+  const [, hours, rest] = /^(?:(\d+) h )?(\d+)(?: min)?$/.exec(text) ?? [];
+  return 60 * Number(hours ?? 0) + Number(rest);
+};
+const times = (text: string | undefined) =>
+  text === undefined
+    ? undefined
+    : (["never", "once", "twice"].indexOf(text) + 1 || Number.parseInt(text, 10) + 1) - 1;
+
+const valuesOf = (rows: readonly Row[], field: string) =>
+  rows.flatMap((row) => (row[field] === null ? [] : [Number(row[field])]));
+const median = (values: readonly number[]) => quartilesOf([...values])?.median;
+const last = (rows: readonly Row[], field: string) => valuesOf(rows, field).at(-1);
+const usual = (rows: readonly Row[], field: string) => median(valuesOf(rows, field).slice(0, -1));
+const inWeek = (rows: readonly Row[], weeks: number) =>
+  rows.filter(({ stamp }) => Math.floor((now_ms - Number(stamp) * 1_000) / (7 * day_ms)) === weeks);
+const rounded = (value: number | undefined, digits = 0) =>
+  value === undefined ? undefined : Number(numberText(value, "en", digits).replaceAll(",", ""));
+
+const sentences: readonly Sentence[] = [
+  {
+    form: /^Took (\d+) of (\d+) doses in (\d+) days(?:; last missed [^.]+)?\.(?: (\d+) more (?:is|are) not known\.)?$/,
+    measure: "doses",
+    field: "itemname",
+    numbers: (rows, [taken, known, days, unknown]) => {
+      const count = (...statuses: string[]) =>
+        rows.filter(({ status }) => statuses.includes(`${status}`)).length;
+      const missing = count("unknown");
+      return [
+        [number(taken), count("taken", "late")],
+        [number(known), count("taken", "late", "missed")],
+        [number(days), new Set(rows.map(({ day }) => day)).size],
+        [number(unknown), missing === 0 ? undefined : missing],
+      ];
+    },
+  },
+  {
+    form: /^([\d.]+) kg this week, (?:up|down) ([\d.]+) kg in (?:a|(\d+)) weeks?\.$/,
+    measure: "weight_daily",
+    field: "itemname",
+    numbers: (rows, [week, change, weeks]) => {
+      const of = (ago: number) => median(valuesOf(inWeek(rows, ago), "weight_kg")) ?? Number.NaN;
+      return [
+        [number(week), rounded(of(0), 1)],
+        [number(change), rounded(Math.abs(of(0) - of(number(weeks) ?? 1)), 1)],
+      ];
+    },
+  },
+  {
+    form: /^Slept (.+?) (?:last night|in the night to \w+)(?:, usually (.+))?\.$/,
+    measure: "nights",
+    numbers: (rows, [night, often]) => [
+      [minutes(night), rounded(last(rows, "asleep_min"))],
+      [minutes(often), rounded(usual(rows, "asleep_min"))],
+    ],
+  },
+  {
+    form: /^(?:Not up|Up (.+?)) (?:last night|in the night to \w+)(?:, as usual|, usually (.+))?\.$/,
+    measure: "nights",
+    numbers: (rows, [up, often]) => [
+      [times(up) ?? 0, last(rows, "breaks")],
+      ...(often === undefined ? [] : [[times(often), rounded(usual(rows, "breaks"))]]),
+    ],
+  },
+  {
+    form: /^(?:Not out|Out for (.+?)) (?:today|yesterday|on \w+)(?:, usually (.+) a day)?\.$/,
+    measure: "out_of_home",
+    numbers: (rows, [out, often]) => [
+      [minutes(out) ?? 0, rounded(last(rows, "away_min"))],
+      [minutes(often), rounded(usual(rows, "away_min"))],
+    ],
+  },
+  {
+    form: /^(?:Not in|In) the (.+?)(?: (once|twice|\d+ times))? (?:today|yesterday|on \w+)(?:, as usual|, usually (.+))?\.$/,
+    measure: "room_days",
+    numbers: (rows, [room, visits, often]) => {
+      const own = rows.filter((row) => row["room"] === room);
+      return [
+        [times(visits) ?? 0, last(own, "visits")],
+        ...(often === undefined ? [] : [[times(often), rounded(usual(own, "visits"))]]),
+      ];
+    },
+  },
+  {
+    form: /^Walks at ([\d.]+) m\/s this week(?:, as usual|, usually ([\d.]+))?\.$/,
+    measure: "walks",
+    numbers: (rows, [speed, often]) => {
+      const isNew = ({ stamp }: Row) => now_ms - Number(stamp) * 1_000 < 7 * day_ms;
+      const before = rounded(
+        median(
+          valuesOf(
+            rows.filter((row) => !isNew(row)),
+            "speed",
+          ),
+        ),
+        2,
+      );
+      const week = rounded(median(valuesOf(rows.filter(isNew), "speed")), 2);
+      return [
+        [number(speed), week],
+        [number(often) ?? week, before],
+      ];
+    },
+  },
+];
+
+test("each number that the pages of the demo's home answer with is the interface's", async () => {
+  const home = await shownAt<HomePageData>("/");
+  const used = new Set<Sentence>();
+  const silent: string[] = [];
+  for (const { kind, name, subtype } of home.data.devices) {
+    const { data, text } = await shownAt<DeviceData>(`/devices/${kind}/${encodeURIComponent(name)}`);
+    if (data.answer === null) {
+      silent.push(`${subtype} ${name}`);
+      continue;
+    }
+    expect(text).toContain(data.answer);
+    const sentence = sentences.find(({ form }) => form.test(data.answer ?? ""));
+    // A sentence of another form would have numbers that nobody compares.
+    if (sentence === undefined) throw new Error(`${name}: ${data.answer}`);
+    used.add(sentence);
+    const { form, measure, field, numbers } = sentence;
+    const rows = (await derived(measure)).filter((row) => field === undefined || row[field] === name);
+    for (const pair of numbers(rows, (form.exec(data.answer) ?? []).slice(1)) as [unknown, unknown][])
+      expect([name, data.answer, pair[0]]).toEqual([name, data.answer, pair[1]]);
+  }
+  expect(sentences.filter((one) => !used.has(one)).map(({ form }) => form.source)).toEqual([]);
+  // Doors of cupboards tell of no measure.
+  expect(silent.filter((one) => !one.startsWith("door "))).toEqual([]);
+});
+
+test("the page of the home has the walks and doses of the interface", async () => {
+  const { data, text } = await shownAt<HomePageData>("/");
+  const isShown = ({ stamp }: Row) =>
+    Number(stamp) * 1_000 >= data.window.from_ms && Number(stamp) * 1_000 < data.window.to_ms;
+  const walks = valuesOf((await derived("walks")).filter(isShown), "speed");
+  expect(text).toContain(`walking ${rounded(median(walks), 2)} m/s, ${walks.length} passes`);
+  const doses = await derived("doses");
+  const boxes = data.devices.flatMap(({ name, latest }) =>
+    latest?.type === "doses" ? [{ name, latest }] : [],
+  );
+  expect(boxes).toHaveLength(2);
+  for (const { name, latest } of boxes) {
+    const rows = doses.filter((row) => row["itemname"] === name).slice(-7);
+    expect(latest.doses.map(({ date, status }) => [date, status] as unknown[])).toEqual(
+      rows.map(({ day, status }) => [day, status]),
+    );
+  }
+});
