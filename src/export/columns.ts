@@ -109,17 +109,42 @@ export function columnsOfSchema(schema: TObject): FileColumn[] {
 
 /** The values of a record in the order of `columnsOfSchema`. */
 export function rowOf(schema: TObject, record: Readonly<Record<string, unknown>>): FileCell[] {
-  return Object.entries(schema.properties).flatMap(([name, field]) =>
-    isObject(field)
-      ? rowOf(field, record[name] as Record<string, unknown>)
-      : [cellOf(field, record[name] as FileCell)],
-  );
+  let cells = cellsOf.get(schema);
+  if (cells === undefined) {
+    cells = cellsOfSchema(schema, []);
+    cellsOf.set(schema, cells);
+  }
+  return cells.map((cell) => cell(record));
+}
+
+type CellOf = (record: Readonly<Record<string, unknown>>) => FileCell;
+
+/** What the cells of each schema are made by: a download has millions of rows of few schemas. */
+const cellsOf = new WeakMap<TObject, readonly CellOf[]>();
+
+/** @param within names of the fields that lead to the object of this schema */
+function cellsOfSchema(schema: TObject, within: readonly string[]): CellOf[] {
+  return Object.entries(schema.properties).flatMap(([name, field]): CellOf[] => {
+    if (isObject(field)) return cellsOfSchema(field, [...within, name]);
+    const told = cellIn(field);
+    if (within.length === 0) return [(record) => told(record[name] as FileCell)];
+    return [
+      (record) => {
+        const own = within.reduce((of, one) => of[one] as Record<string, unknown>, record);
+        return told(own[name] as FileCell);
+      },
+    ];
+  });
 }
 
 /** A value as a file has it: times are moments, in milliseconds, and what the interface calls `null` is not there. */
-export function cellOf(schema: TSchema, value: FileCell): FileCell {
-  if (value === "null" && nullWordMeaning(schema) !== undefined) return null;
-  return typeof value === "number" && choicesOf(schema).some(isUnixTime) ? value * 1000 : value;
+function cellIn(schema: TSchema): (value: FileCell) => FileCell {
+  const isAbsent = nullWordMeaning(schema) !== undefined;
+  const isTime = choicesOf(schema).some(isUnixTime);
+  return (value) => {
+    if (value === "null" && isAbsent) return null;
+    return typeof value === "number" && isTime ? value * 1000 : value;
+  };
 }
 
 /** A column that always has a value. */

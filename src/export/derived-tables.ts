@@ -15,6 +15,7 @@ import {
   type AskedSpan,
   column,
   columnsOfSchema,
+  type FileCell,
   type FileColumn,
   type FileRow,
   rowOf,
@@ -64,14 +65,18 @@ export function measureRows(
   home: number,
   measures: ReadonlyMap<string, readonly ListRecord[]>,
 ): readonly FileRow[] {
-  return derivedNames.flatMap((name) => {
-    const own = columnsOf(name).map((one) => one.name);
-    const places = measuresColumns.map((one) => own.indexOf(one.name));
-    return rowsOf(name, home, measures).map((row) =>
-      places.map((at, place) => (place === 0 ? name : (row[at] ?? null))),
-    );
+  return derivedTables.flatMap(({ measure, columns }) => {
+    const places = columns.map(({ name }) => placeOfColumn.get(name) ?? 0);
+    return rowsOf(measure, home, measures).map((cells) => {
+      const row: FileCell[] = new Array(measuresColumns.length).fill(null);
+      row[0] = measure;
+      for (let at = 0; at < places.length; at += 1) row[places[at] ?? 0] = cells[at] ?? null;
+      return row;
+    });
   });
 }
+
+const placeOfColumn = new Map(measuresColumns.map(({ name }, place) => [name, place]));
 
 /** Rows of the columns of a measure, from old to new. */
 function rowsOf(

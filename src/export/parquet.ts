@@ -35,10 +35,18 @@ export function parquet(columns: readonly FileColumn[]): Encoder {
   };
   const writeGroup = () => {
     const rows = waiting.splice(0, rowGroup_rows);
-    const columnData = columns.map(({ name, type }, at) => ({
-      name,
-      data: rows.map((row) => elements[type].physical(row[at] ?? null)),
-    }));
+    const columnData = columns.map(({ name, type }, at) => {
+      const { physical } = elements[type];
+      let isEmpty = true;
+      const data = rows.map((row) => {
+        const cell = row[at] ?? null;
+        if (cell === null) return null;
+        isEmpty = false;
+        return physical(cell);
+      });
+      // The writer would look for a dictionary of nothing.
+      return { name, data, ...(isEmpty && { encoding: "PLAIN" as const }) };
+    });
     // With a writer in memory nothing is asynchronous.
     void writer.write({ columnData, rowGroupSize: rowGroup_rows });
     for (const [at, { meta_data }] of (writer.row_groups.at(-1)?.columns ?? []).entries())

@@ -139,17 +139,33 @@ export function unobservedIn(
 
 type SensorBit = keyof typeof eventBit;
 
+function maskOf(bits: readonly SensorBit[]): number {
+  return bits.reduce((all, bit) => all | (1 << eventBit[bit]), 0);
+}
+
 /** Events of a wireless sensor, in order of time, by whether one of these bits was set. */
 export function toldOf(item: HomeItem, ...bits: readonly SensorBit[]): { at_ms: number; isSet: boolean }[] {
-  const mask = bits.reduce((all, bit) => all | (1 << eventBit[bit]), 0);
+  const mask = maskOf(bits);
   const events = item.readings.wirelesssensor_events ?? [];
   return events.map(([at_ms, event]) => ({ at_ms, isSet: (Number(event) & mask) !== 0 }));
 }
 
 /** Moments at which a wireless sensor told that a bit is set: presence, or that something was opened. */
-export function signsOf(item: HomeItem, ...bits: readonly SensorBit[]): number[] {
-  return toldOf(item, ...bits).flatMap(({ at_ms, isSet }) => (isSet ? [at_ms] : []));
+export function signsOf(item: HomeItem, ...bits: readonly SensorBit[]): readonly number[] {
+  const mask = maskOf(bits);
+  const known = signsKnown.get(item) ?? new Map<number, readonly number[]>();
+  signsKnown.set(item, known);
+  let signs = known.get(mask);
+  if (signs === undefined) {
+    const events = item.readings.wirelesssensor_events ?? [];
+    signs = events.filter(([, event]) => (Number(event) & mask) !== 0).map(([at_ms]) => at_ms);
+    known.set(mask, signs);
+  }
+  return signs;
 }
+
+/** By item and bits: the measures of a home look at the same signs. */
+const signsKnown = new WeakMap<HomeItem, Map<number, readonly number[]>>();
 
 /** Moments at which a bit changed from clear to set. */
 export function onsetsOf(item: HomeItem, bit: SensorBit): number[] {

@@ -43,7 +43,16 @@ export function seesPeople(item: HomeItem): boolean {
  * Stays in rooms, in order. A stay begins with the first movement in a room, and ends with the first sign elsewhere: movement in another room, or the
  * front door. Somebody who sits or sleeps is still there, however long no movement is seen, so that silence alone ends nothing.
  */
-export function visitsOf(home: HomeData): RoomVisit[] {
+export function visitsOf(home: HomeData): readonly RoomVisit[] {
+  const known = visitsKnown.get(home) ?? visitsIn(home);
+  visitsKnown.set(home, known);
+  return known;
+}
+
+/** By home: most measures of rooms begin with its visits. */
+const visitsKnown = new WeakMap<HomeData, readonly RoomVisit[]>();
+
+function visitsIn(home: HomeData): RoomVisit[] {
   const signs = [
     ...roomSensors(home).flatMap((item) =>
       signsOf(item, "present").map((at_ms) => ({ at_ms, room: item.room as string | null })),

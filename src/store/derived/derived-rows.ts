@@ -1,6 +1,6 @@
 import type { RecentlyUsed } from "../../base/recently-used.ts";
 import { day_ms, isIn, localDate, startOfDate_ms, type TimeSpan } from "../../base/time.ts";
-import { derivedOf } from "../../domain/derived/derived-table.ts";
+import { type DerivedName, derivedNames, derivedOf } from "../../domain/derived/derived-table.ts";
 import type { DerivedRow, HomeData } from "../../domain/derived/home-data.ts";
 import type { VisibleStore } from "../visible-store.ts";
 import {
@@ -56,12 +56,30 @@ export async function rowsOfMonth(
   const mark = memory && (await markOf(asked, of, found, month));
   const known = mark === undefined ? undefined : memory?.get(mark);
   if (known !== undefined) return known;
-  const data = await homeDataOf(asked, found, month);
-  const rows = derivedOf(of.name)
-    .derive(data)
-    .sort((one, other) => other.at_ms - one.at_ms);
+  const rows = newestFirst(of.name, await homeDataOf(asked, found, month));
   if (mark !== undefined) memory?.set(mark, rows, rows.length + 1);
   return rows;
+}
+
+/** Rows of all measures of a month, each newest first. Those that are made of the same readings of the same days share what was read. */
+export async function* rowsOfAllMeasures(
+  asked: MeasuredHome,
+  month: TimeSpan,
+): AsyncGenerator<readonly [DerivedName, readonly DerivedRow[]]> {
+  const gathered = new Map<string, HomeData>();
+  for (const name of derivedNames) {
+    const { madeOf, reach_days } = derivedOf(name);
+    const readings = `${madeOf.join()} ${reach_days}`;
+    const home = gathered.get(readings) ?? (await homeDataIn(asked, { name }, month));
+    gathered.set(readings, home);
+    yield [name, newestFirst(name, home)];
+  }
+}
+
+function newestFirst(name: DerivedName, home: HomeData): DerivedRow[] {
+  return derivedOf(name)
+    .derive(home)
+    .sort((one, other) => other.at_ms - one.at_ms);
 }
 
 /** A store that reads the same once: most measures of a home are made of the same readings. For one request, because it forgets nothing. */

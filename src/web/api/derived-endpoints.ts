@@ -12,7 +12,7 @@ import { Place, placesPath } from "../../domain/derived/places.ts";
 import { kindsIn } from "../../domain/notes-in-time.ts";
 import type { Note } from "../../domain/records/programme-records.ts";
 import { record } from "../../domain/records/record-field.ts";
-import { monthAt, readOnce, rowsOfMonth } from "../../store/derived/derived-rows.ts";
+import { monthAt, readOnce, rowsOfAllMeasures, rowsOfMonth } from "../../store/derived/derived-rows.ts";
 import { isOlder, type MeasuredHome, zoneOf } from "../../store/derived/home-readings.ts";
 import { placesIn } from "../../store/derived/places-in-home.ts";
 import { after, before, type Endpoint, type EndpointCall, endpoint, limit, skip } from "./endpoint.ts";
@@ -99,10 +99,8 @@ export const derivedEndpoints: readonly Endpoint[] = [
       const asked = { ...of.asked, store: readOnce(of.asked.store) };
       const body: { name: DerivedName; records: unknown[] }[] = [];
       let [passed, taken] = [0, 0];
-      for (const name of derivedNames) {
-        const rows = (await rowsOfMonth(asked, { name }, of.month)).filter(({ at_ms }) =>
-          isIn(of.span, at_ms),
-        );
+      for await (const [name, all] of rowsOfAllMeasures(asked, of.month)) {
+        const rows = all.filter(({ at_ms }) => isIn(of.span, at_ms));
         const own = rows.slice(Math.max(0, query.skip - passed)).slice(0, page_records - taken);
         passed += rows.length;
         taken += own.length;
