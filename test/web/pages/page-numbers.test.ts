@@ -201,3 +201,20 @@ test("the page of the home has the walks and doses of the interface", async () =
     );
   }
 });
+
+/** Wordings that said nothing, or something else, to the people who tried the pages. */
+const gone =
+  /no device comes in|active for \d+ (days|weeks)|(some|many) steps for|Nobody any more|time of UTC|Keep it\b|battery \d+\.\d+ V/;
+
+test("no page of that home says what nobody understood, or begins before there was anything", async () => {
+  const home = await shownAt<HomePageData>("/");
+  const paths = home.data.devices.map(({ kind, name }) => `/devices/${kind}/${encodeURIComponent(name)}`);
+  for (const path of ["/", "/?span=week", "/day", "/recorded", "/mesh", "/acceptance", ...paths]) {
+    const { text, data } = await shownAt<Partial<DeviceData>>(path);
+    expect([path, gone.exec(text)?.[0]]).toEqual([path, undefined]);
+    if (data.span === undefined || data.span.edges_ms === undefined) continue;
+    expect(data.span.from_ms).toBeGreaterThanOrEqual(from_ms - day_ms);
+    // One legend for all plots of the page.
+    expect(text.split("nothing happened").length - 1).toBeLessThanOrEqual(1);
+  }
+});
