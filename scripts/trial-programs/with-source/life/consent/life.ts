@@ -87,7 +87,6 @@ class ConsentLife {
         leapt: false,
         ...{ known_ms: 0, heard_ms: 0, card_ms: 0 },
         backup: undefined,
-        uploading: false,
       };
       return { home, subjects, leave_s: [null, null], holder: subjects[0] as number, ...none };
     });
@@ -163,7 +162,7 @@ class ConsentLife {
         return this.#synchronise(place);
       case "networkFails":
         home.network = false;
-        return void world.after(random() * random() * 20 * day_ms, () => {
+        return void world.after(below(random, below(random, 20 * day_ms)), () => {
           home.network = true;
           this.#synchronise(place);
         });
@@ -273,17 +272,15 @@ class ConsentLife {
 
   async #upload(place: Place): Promise<void> {
     const { home } = place;
-    if (place.uploading || !home.running || home.uploading !== undefined) return;
+    if (!home.running || home.uploading !== undefined) return;
     const began_ms = this.#world.now_ms;
     const { done } = home.uploads;
-    place.uploading = true;
     // What waits for the time is not sent.
     const sending = [...this.#facts.values()].filter(
       (fact) => fact.home === home.home && fact.happening.acknowledged && !fact.unsure,
     );
     this.#model.maySynchronise(home.home);
     await home.upload();
-    place.uploading = false;
     if (home.uploads.done === done) return;
     this.#model.synchronised(home.home, began_ms, this.#world.now_ms);
     for (const fact of sending) fact.sent = true;
@@ -317,7 +314,7 @@ class ConsentLife {
 
   #loseCard(place: Place): void {
     const { home } = place;
-    if (!home.running || !home.network || place.uploading || this.#central.store === undefined) return;
+    if (!home.running || !home.network || home.uploading !== undefined || this.#central.store === undefined) return;
     // Central hands nothing of a restricted home to a spare box: nobody makes one before that is lifted.
     if (this.#model.open(home.home, "central", "restricted", this.#world.now_ms).length > 0) return;
     this.#diary.count("cards lost");
@@ -345,7 +342,7 @@ class ConsentLife {
   async #restoreBackup(place: Place, asks: boolean): Promise<void> {
     const { home, backup } = place;
     const { store } = this.#central;
-    if (backup === undefined || !home.running || place.uploading || store === undefined) return;
+    if (backup === undefined || !home.running || home.uploading !== undefined || store === undefined) return;
     this.#diary.count("backups restored");
     const asksCentral = asks && home.network;
     const card = this.#disks.make(backup.disk.directory);
@@ -370,8 +367,8 @@ class ConsentLife {
   }
 
   async #restoreCentral(): Promise<void> {
-    if (!this.#central.hasBackup || this.#places.some(({ uploading, home }) => uploading || !home.running))
-      return;
+    const isBusy = ({ home }: Place) => !home.running || home.uploading !== undefined;
+    if (!this.#central.hasBackup || this.#places.some(isBusy)) return;
     this.#diary.count("central restored");
     await this.#central.restore(this.#disks);
     for (const fact of this.#facts.values()) fact.sent = false;

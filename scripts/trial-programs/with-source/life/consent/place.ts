@@ -21,7 +21,6 @@ export interface Place {
   /** Since when it has its card. */
   card_ms: number;
   backup: { readonly disk: Disk; readonly at_ms: number } | undefined;
-  uploading: boolean;
   /** Its box asks central all the time whether there is anything for it, as with `[remote]`. */
   readonly polls: boolean;
 }
