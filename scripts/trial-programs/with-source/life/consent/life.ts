@@ -314,7 +314,8 @@ class ConsentLife {
 
   #loseCard(place: Place): void {
     const { home } = place;
-    if (!home.running || !home.network || home.uploading !== undefined || this.#central.store === undefined) return;
+    if (!home.running || !home.network || home.uploading !== undefined || this.#central.store === undefined)
+      return;
     // Central hands nothing of a restricted home to a spare box: nobody makes one before that is lifted.
     if (this.#model.open(home.home, "central", "restricted", this.#world.now_ms).length > 0) return;
     this.#diary.count("cards lost");
