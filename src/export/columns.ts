@@ -119,7 +119,7 @@ export function rowOf(schema: TObject, record: Readonly<Record<string, unknown>>
 
 type CellOf = (record: Readonly<Record<string, unknown>>) => FileCell;
 
-/** What the cells of each schema are made by: a download has millions of rows of few schemas. */
+/** The makers of the cells of each schema: a download has millions of rows of few schemas. */
 const cellsOf = new WeakMap<TObject, readonly CellOf[]>();
 
 /** @param within names of the fields that lead to the object of this schema */

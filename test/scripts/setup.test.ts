@@ -40,7 +40,7 @@ beforeEach(() => {
   ]) {
     cpSync(join(root, name), join(checkout, name));
   }
-  for (const name of ["src", "drivers", "systemd", "tsconfig.json"])
+  for (const name of ["src", "drivers", "docs", "systemd", "tsconfig.json"])
     symlinkSync(join(root, name), join(checkout, name));
   for (const name of readdirSync(join(root, "node_modules"))) {
     if (!name.startsWith(".lintel-"))

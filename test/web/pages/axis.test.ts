@@ -12,34 +12,37 @@ describe.skipIf(chromiumPath === undefined)(`what stands in a row (${noChromium}
   });
   afterAll(() => browser?.[Symbol.asyncDispose]());
 
-  test.each([0, 7, 14])("the times above strips can be read at any width, %i hours after noon", async (hours) => {
-    await using serving = await serveHome({ now_ms: now_ms + hours * hour_ms, home: 12, zone });
-    await serving.store.append([sensorEvent(sensor(1), now_ms, 0b1)], {});
-    await using visit = await serving.signIn(browser, { locale: "en-GB" });
-    const { page } = visit;
-    const faults: string[] = [];
-    for (const path of ["/", "/?span=week", "/?span=month", "/?span=year", "/day", "/day?span=week"]) {
-      await page.goto(serving.origin + path);
-      for (const width of [320, 390, 600, 768, 1_280]) {
-        await page.setViewportSize({ width, height: 800 });
-        const boxes = await page
-          .locator(".axis")
-          .first()
-          .evaluate((axis) =>
-            [...axis.querySelectorAll("text")]
-              .filter((label) => getComputedStyle(label).display !== "none")
-              .map((label) => ({ text: label.textContent, ...label.getBoundingClientRect().toJSON() })),
-          );
-        expect(boxes.length).toBeGreaterThan(1);
-        for (const [place, box] of boxes.entries()) {
-          const next_px = boxes[place + 1]?.left ?? width;
-          if (box.right > next_px)
-            faults.push(`${path} at ${width} px: ${box.text} ends behind ${next_px} px`);
+  test.each([0, 7, 14])(
+    "the times above strips can be read at any width, %i hours after noon",
+    async (hours) => {
+      await using serving = await serveHome({ now_ms: now_ms + hours * hour_ms, home: 12, zone });
+      await serving.store.append([sensorEvent(sensor(1), now_ms, 0b1)], {});
+      await using visit = await serving.signIn(browser, { locale: "en-GB" });
+      const { page } = visit;
+      const faults: string[] = [];
+      for (const path of ["/", "/?span=week", "/?span=month", "/?span=year", "/day", "/day?span=week"]) {
+        await page.goto(serving.origin + path);
+        for (const width of [320, 390, 600, 768, 1_280]) {
+          await page.setViewportSize({ width, height: 800 });
+          const boxes = await page
+            .locator(".axis")
+            .first()
+            .evaluate((axis) =>
+              [...axis.querySelectorAll("text")]
+                .filter((label) => getComputedStyle(label).display !== "none")
+                .map((label) => ({ text: label.textContent, ...label.getBoundingClientRect().toJSON() })),
+            );
+          expect(boxes.length).toBeGreaterThan(1);
+          for (const [place, box] of boxes.entries()) {
+            const next_px = boxes[place + 1]?.left ?? width;
+            if (box.right > next_px)
+              faults.push(`${path} at ${width} px: ${box.text} ends behind ${next_px} px`);
+          }
         }
       }
-    }
-    expect(faults).toEqual([]);
-  });
+      expect(faults).toEqual([]);
+    },
+  );
 
   test.each([320, 390])("the doses of a week stand on a phone of %i px, Saturday too", async (width) => {
     await using serving = await serveHome({ now_ms, home: 12, zone });
@@ -51,6 +54,8 @@ describe.skipIf(chromiumPath === undefined)(`what stands in a row (${noChromium}
       .evaluateAll((cells) => cells.map((cell) => [cell.textContent, cell.getBoundingClientRect().right]));
     expect(days).toHaveLength(8);
     expect(days.filter(([, right]) => Number(right) > width)).toEqual([]);
-    expect(await visit.page.locator(".wide:has(.doses)").evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    expect(
+      await visit.page.locator(".wide:has(.doses)").evaluate((one) => one.scrollWidth - one.clientWidth),
+    ).toBe(0);
   });
 });
