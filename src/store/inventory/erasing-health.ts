@@ -32,7 +32,8 @@ function* removeSilences({ stream, home }: HomeStream, span: Between): Work<numb
     put: "silences",
     columns: { stream: "bigint", home: "bigint", start_ms: "bigint", stop_ms: "bigint" },
     rows: left.map(({ start_ms, stop_ms }) => [stream, home, start_ms, stop_ms]),
-    conflict: "",
+    // A box that was restored may have told silences that overlap: more than one then goes on at the end of the span.
+    conflict: "ON CONFLICT (stream, home, start_ms) DO NOTHING",
   });
   return left.find(({ stop_ms }) => stop_ms === span.from_ms)?.start_ms;
 }
