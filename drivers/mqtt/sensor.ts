@@ -34,7 +34,7 @@ export class Sensor {
   /** Of the last messages with a stamp, oldest first. */
   #recent: readonly Identity[] = [];
   /** Those of them since one was recorded, and those that are not. */
-  readonly #fresh: Identity[] = [];
+  #fresh: readonly Identity[] = [];
   readonly #unrecorded = new Set<Identity>();
   /** The last event, or what the hub has said since; undefined: the next message is one. */
   #event: number | undefined;
@@ -72,7 +72,7 @@ export class Sensor {
     }
     if (identity !== undefined) {
       this.#recent = [...this.#recent.slice(1 - recent_max), identity];
-      this.#fresh.splice(0, this.#fresh.length, ...this.#fresh.slice(1 - recent_max), identity);
+      this.#fresh = [...this.#fresh.slice(1 - recent_max), identity];
     }
     return { ...this.#eventOf(told), measures: this.#newMeasures(told) };
   }
@@ -82,7 +82,8 @@ export class Sensor {
    * cursor. They are known again as long as this process lives, and what the sensor says next is an event.
    */
   settle(isRecorded: boolean): void {
-    const fresh = this.#fresh.splice(0);
+    const fresh = this.#fresh;
+    this.#fresh = [];
     if (isRecorded) return;
     for (const identity of fresh) this.#unrecorded.add(identity);
     for (const identity of this.#unrecorded)

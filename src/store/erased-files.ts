@@ -1,15 +1,10 @@
 import { acceptancesBytes, acceptancesFile, acceptancesInFile } from "../domain/acceptance-file.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
-import { isUnderWay } from "./pause.ts";
+import { type ErasedSpan, isWholeHome } from "./erasure.ts";
+import { isUnderWay, type PausedSpan } from "./pause.ts";
 
 /** A time of which nothing is kept: an erased one, or a pause. */
-export interface UnkeptTime {
-  readonly from_ms: number;
-  readonly before_ms: number;
-  /** Absent or null: of all. */
-  readonly subject?: number | null;
-  readonly kind?: string | null;
-}
+export type UnkeptTime = ErasedSpan | PausedSpan;
 
 /** A file of a home without what is of a time of which nothing of the whole home is kept. Files that tell of no time in the home stay as they are. */
 export function fileWithoutUnkept(
@@ -17,7 +12,7 @@ export function fileWithoutUnkept(
   content: Uint8Array,
   unkept: readonly UnkeptTime[],
 ): Uint8Array {
-  const whole = unkept.filter(({ subject, kind }) => (subject ?? kind ?? null) === null);
+  const whole = unkept.filter(isWholeHome);
   const left = leftOf[name];
   if (left === undefined || whole.length === 0) return content;
   return left(content, (at_ms) => !whole.some((span) => isUnderWay(span, at_ms)));

@@ -1,6 +1,7 @@
 import type { DatedFacts } from "../domain/device-facts.ts";
 import { isOfDevice, type SpanOfDevice } from "./erasure.ts";
 import type { DeviceHealth } from "./exchange.ts";
+import { isUnderWay } from "./pause.ts";
 import { type Between, without } from "./series/time-spans.ts";
 
 export type Silence = Pick<DeviceHealth["silences"][number], "start_ms" | "stop_ms">;
@@ -38,15 +39,11 @@ export function historyOutside(
   span: Between,
   heard_ms: number,
 ): DatedFacts[] {
-  const last = history.find((one) => isIn(one.from_ms, span));
+  const last = history.find((one) => isUnderWay(span, one.from_ms));
   return history.flatMap((one) => {
-    if (!isIn(one.from_ms, span)) return [one];
+    if (!isUnderWay(span, one.from_ms)) return [one];
     return one === last && heard_ms >= span.before_ms ? [{ ...one, from_ms: span.before_ms }] : [];
   });
-}
-
-export function isIn(at_ms: number, { from_ms, before_ms }: Between): boolean {
-  return at_ms >= from_ms && at_ms < before_ms;
 }
 
 /** The health of devices, as a gateway tells it, without what lies in erased spans. */
@@ -61,7 +58,7 @@ function withoutSpan(health: DeviceHealth, span: SpanOfDevice): DeviceHealth {
     states: health.states.flatMap((state) => {
       const { device, heard_ms, history } = state;
       if (isOf[device] !== true) return [state];
-      if (isIn(heard_ms, span)) return [];
+      if (isUnderWay(span, heard_ms)) return [];
       return [history === undefined ? state : { ...state, history: historyOutside(history, span, heard_ms) }];
     }),
     silences: health.silences.flatMap((one) =>

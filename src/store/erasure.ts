@@ -3,6 +3,7 @@ import type { RecordType } from "../domain/records/record-table.ts";
 import { type Batch, type BatchDevice, numbersAt, pick, seriesIn } from "./batch.ts";
 import { closed, Kind, number, time_ms } from "./exchange.ts";
 import { normalAddress } from "./inventory/item-names.ts";
+import { isUnderWay } from "./pause.ts";
 
 /** The target of an erasure: all that a home has sent and its records, or all of a participant. */
 export type ErasureTarget = { readonly home: number } | { readonly subject: number };
@@ -31,10 +32,12 @@ export const ErasedSpan = Type.Object(
 );
 export type ErasedSpan = Static<typeof ErasedSpan>;
 
-/** Whether a span is of all that a home has sent, whoever lived there. */
-export function isWholeHome({ subject, kind }: ErasedSpan): boolean {
+/** Whether a span is of all that a home has sent, whoever lived there: a pause names no participant. */
+export function isWholeHome({ subject = null, kind = null }: WholeOrPart): boolean {
   return subject === null && kind === null;
 }
+
+type WholeOrPart = { readonly [Field in "subject" | "kind"]?: ErasedSpan[Field] };
 
 /** A span that a store takes over: `own` as another copy of the same store had it, 0 where it is not told. */
 export type TakenSpan = ErasedSpan & { readonly own?: number };
@@ -108,7 +111,7 @@ export function erasedAt<Span extends SpanOfDevice>(
   device: Named,
   at_ms: number,
 ): Span | undefined {
-  return spans.find((span) => at_ms >= span.from_ms && at_ms < span.before_ms && isOfDevice(span, device));
+  return spans.find((span) => isUnderWay(span, at_ms) && isOfDevice(span, device));
 }
 
 /** A batch without the readings that lie in erased spans, whose numbers pass, and how many those are by span. */
@@ -125,7 +128,7 @@ export function withoutErased<Span extends SpanOfDevice>(
     for (let index = 0; index < columns.seq.length; index += 1) {
       const at_ms = columns.stamp_ms[index] as number;
       const device = columns.device[index] as number;
-      const span = ofDevice[device]?.find(({ from_ms, before_ms }) => at_ms >= from_ms && at_ms < before_ms);
+      const span = ofDevice[device]?.find((one) => isUnderWay(one, at_ms));
       if (span === undefined) kept.push(index);
       else if ((columns.seq[index] as number) >= from_seq) refused.set(span, (refused.get(span) ?? 0) + 1);
     }

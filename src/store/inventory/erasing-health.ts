@@ -1,12 +1,6 @@
 import { change, firstOf, objects, put, rowsOf, type Work } from "../database.ts";
-import {
-  type Gap,
-  gapOutside,
-  historyOutside,
-  isIn,
-  type Silence,
-  silenceOutside,
-} from "../erased-health.ts";
+import { type Gap, gapOutside, historyOutside, type Silence, silenceOutside } from "../erased-health.ts";
+import { isUnderWay } from "../pause.ts";
 import type { Between } from "../series/time-spans.ts";
 import type { HomeStream } from "./erasure-plan.ts";
 
@@ -71,10 +65,10 @@ function* removeState({ stream, home }: HomeStream, span: Between, silent_ms = s
   if (state === undefined) return;
   const { first_ms, heard_ms } = state;
   const facts = factsOutside(state, span);
-  if (!isIn(heard_ms, span))
+  if (!isUnderWay(span, heard_ms))
     return void (yield* change(
       "UPDATE stream_states SET first_ms = $3, facts = $4 WHERE stream = $1 AND home = $2",
-      ...[stream, home, isIn(first_ms, span) ? span.before_ms : first_ms, facts],
+      ...[stream, home, isUnderWay(span, first_ms) ? span.before_ms : first_ms, facts],
     ));
   if (first_ms >= span.from_ms)
     return void (yield* change("DELETE FROM stream_states WHERE stream = $1 AND home = $2", stream, home));

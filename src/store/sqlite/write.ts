@@ -106,9 +106,9 @@ export class StoreWriting {
       if (batch.readings.length > 0) this.writeSeq.run(last_seq);
       this.runner.run(this.additions.settle());
       const { held = [] } = batch;
-      const kept = this.#heldUnlessPaused(held);
-      const unkeptHeld = [...held.keys()].filter((index) => !kept.includes(held[index] as HeldFact));
-      this.runner.run(noteTimes({ ...batch, held: kept }));
+      const unkeptHeld = this.#heldInPause(held);
+      const paused = new Set(unkeptHeld);
+      this.runner.run(noteTimes({ ...batch, held: held.filter((_, place) => !paused.has(place)) }));
       for (const span of batch.listening ?? []) this.runner.run(noteListening(span));
       for (const state of batch.states ?? []) {
         if (this.unkept.why(state.device, state.heard_ms) !== undefined) continue;
@@ -205,15 +205,15 @@ export class StoreWriting {
     }
   }
 
-  /** Facts that are to wait for their time: what comes in a pause that is not over is of the pause, but a device with a clock of its own may tell what was before. */
-  #heldUnlessPaused(held: readonly HeldFact[]): readonly HeldFact[] {
-    return held.filter(({ fact }) => {
-      if ("listening" in fact) return true;
+  /** Of facts that are to wait for their time, the places of those that do not: what comes in a pause that is not over is of the pause, but a device with a clock of its own may tell what was before. */
+  #heldInPause(held: readonly HeldFact[]): number[] {
+    return held.flatMap(({ fact }, place) => {
+      if ("listening" in fact) return [];
       const told = "reading" in fact ? fact.reading : "state" in fact ? fact.state : fact.gap;
       const paused = this.unkept.pausedNow(told.device);
-      if (paused === undefined || ("deviceClock" in told && told.deviceClock !== undefined)) return true;
+      if (paused === undefined || ("deviceClock" in told && told.deviceClock !== undefined)) return [];
       if ("reading" in fact) this.#addDropped.run(paused, 1);
-      return false;
+      return [place];
     });
   }
 

@@ -56,35 +56,35 @@ export class DocumentPages {
   /** A text as HTML, whose links lead to addresses of the site. */
   #bodyOf(file: DocumentFile): string {
     const text = this.#documents.textOf(file).replace(/<!--.*?-->/gs, "");
-    return (
-      new HTMLRewriter()
-        .on("a", {
-          element: (link) => this.#lead(link, file),
-          // A page has no ending.
-          text: (name) => {
-            if (/^[\w-]+\.md$/.test(name.text)) name.replace(name.text.slice(0, -3));
-          },
-        })
-        .on("img", {
-          element: (picture) => {
-            const name = this.#documents.pictureLinked(file, picture.getAttribute("src") ?? "");
-            // A package has no pictures, and whoever reads needs none.
-            if (name === undefined) picture.remove();
-            else
-              picture
-                .setAttribute("src", `${this.#place.base}/docs/pictures/${name}`)
-                .setAttribute("loading", "lazy");
-          },
-        })
+    return new HTMLRewriter()
+      .on("a", {
+        element: (link) => this.#lead(link, file),
+        // A page has no ending.
+        text: (name) => {
+          if (/^[\w-]+\.md$/.test(name.text)) name.replace(name.text.slice(0, -3));
+        },
+      })
+      .on("img", {
+        element: (picture) => {
+          const name = this.#documents.pictureLinked(file, picture.getAttribute("src") ?? "");
+          // A package has no pictures, and whoever reads needs none.
+          if (name === undefined) picture.remove();
+          else
+            picture
+              .setAttribute("src", `${this.#place.base}/docs/pictures/${name}`)
+              .setAttribute("loading", "lazy");
+        },
+      })
+      .on("pre", {
         // A line that is longer than a phone is wide is moved by keys too.
-        .on("pre", { element: (lines) => void lines.setAttribute("tabindex", "0") })
-        .on("table", {
-          element: (table) => {
-            table.before('<div class="wide" tabindex="0">', { html: true }).after("</div>", { html: true });
-          },
-        })
-        .transform(Bun.markdown.html(text, { headings: { ids: true }, autolinks: { url: true } }))
-    );
+        element: (lines) => void lines.setAttribute("tabindex", "0"),
+      })
+      .on("table", {
+        element: (table) => {
+          table.before('<div class="wide" tabindex="0">', { html: true }).after("</div>", { html: true });
+        },
+      })
+      .transform(Bun.markdown.html(text, { headings: { ids: true }, autolinks: { url: true } }));
   }
 
   #lead(link: HTMLRewriterTypes.Element, file: DocumentFile): void {
