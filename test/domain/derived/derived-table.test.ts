@@ -178,6 +178,15 @@ test("steps are unknown on a day on which the watch was worn for less than ten h
   expect(stepsOf(9)).toEqual([null, null]);
 });
 
+/** Somebody goes to bed at half past ten, and is in the kitchen again at half past seven. */
+const bedroom = sensor("bedroom-wall", { room: "bedroom" }, [[at(22, 30), 2]]);
+const kitchen = sensor("kitchen-wall", { room: "kitchen" }, [
+  [at(22), 2],
+  [at(31, 30), 2],
+]);
+const nightOf = (items: readonly HomeItem[]) =>
+  derive("nights", items).find(({ day }) => day === "2026-11-04")?.values;
+
 test("a night is told by the watch, or by the bedroom where the watch was not worn", () => {
   const asleep: DerivedReading[] = Array.from({ length: 8 }, (_, hour) => [
     at(23 + hour),
@@ -189,13 +198,6 @@ test("a night is told by the watch, or by the bedroom where the watch was not wo
     2,
   ]);
   const watch = sensor("watch", { kind: "watches", subtype: "null", readings: { watch_epochs: asleep } }, []);
-  const bedroom = sensor("bedroom-wall", { room: "bedroom" }, [[at(22, 30), 2]]);
-  const kitchen = sensor("kitchen-wall", { room: "kitchen" }, [
-    [at(22), 2],
-    [at(31, 30), 2],
-  ]);
-  const nightOf = (items: readonly HomeItem[]) =>
-    derive("nights", items).find(({ day }) => day === "2026-11-04")?.values;
   expect(nightOf([watch, bedroom, kitchen])).toMatchObject({ source: "watch", asleep_min: 480 });
   const off = { ...watch, covered: [] };
   expect(nightOf([off, bedroom, kitchen])).toMatchObject({
@@ -262,13 +264,6 @@ test("minutes of a stage that the watch tells none of are unknown, and 0 where i
 
 test("a watch that tells no sleep makes no night without sleep: the bedroom tells of it, or nothing does", () => {
   const awake = watchWith(Array(30).fill(1), 12);
-  const bedroom = sensor("bedroom-wall", { room: "bedroom" }, [[at(22, 30), 2]]);
-  const kitchen = sensor("kitchen-wall", { room: "kitchen" }, [
-    [at(22), 2],
-    [at(31, 30), 2],
-  ]);
-  const nightOf = (items: readonly HomeItem[]) =>
-    derive("nights", items).find(({ day }) => day === "2026-11-04")?.values;
   const unknown = { start: null, stop: null, in_bed_min: null, asleep_min: null, breaks: null };
   expect(nightOf([awake])).toEqual({ source: "watch", ...unknown });
   expect(nightOf([awake, bedroom, kitchen])).toMatchObject({ source: "bedroom", in_bed_min: 540 });

@@ -3,7 +3,7 @@ import type { Device, Reading } from "../../../src/domain/reading.ts";
 import type { GatewayStore } from "../../../src/store/gateway/gateway-store.ts";
 import type { TestBrowser, Visit } from "../../../testbed/browser.ts";
 import { reading, sensor, sensorEvent } from "../../../testbed/sample.ts";
-import type { PagesServing } from "./device-home.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
 
 export const zone = "Europe/Berlin";
 /** Friday noon in Berlin, four weeks after the clocks went back there. */
@@ -143,6 +143,13 @@ export async function fillLine(store: GatewayStore): Promise<void> {
       }
     }
   await store.append(readings.sort((one, other) => one.stamp_ms - other.stamp_ms));
+}
+
+/** Serves a home whose door, pill box, scale and line of curtain sensors have their history. */
+export async function serveHistory(): Promise<PagesServing> {
+  const serving = await serveHome({ now_ms, home: 12, zone, walking: [line] });
+  for (const fill of [fillDoor, fillBox, fillScale, fillLine]) await fill(serving.store);
+  return serving;
 }
 
 /** The door's page once its plot is drawn. */

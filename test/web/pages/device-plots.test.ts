@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { localDate, startOfDate_ms } from "../../../src/base/time.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
-import { doorDrawn, fillDoor, fillLine, fillScale, line, now_ms, scalePath, zone } from "./device-history.ts";
-import { type PagesServing, serveHome } from "./device-home.ts";
+import { doorDrawn, line, scalePath, serveHistory, zone } from "./device-history.ts";
+import type { PagesServing } from "./device-home.ts";
 
 describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (else ${noChromium})`, () => {
   let serving: PagesServing;
   let browser: TestBrowser;
   beforeAll(async () => {
-    serving = await serveHome({ now_ms, home: 12, zone, walking: [line] });
-    await fillDoor(serving.store);
-    await fillScale(serving.store);
-    await fillLine(serving.store);
+    serving = await serveHistory();
     browser = await TestBrowser.start();
   });
   afterAll(async () => {

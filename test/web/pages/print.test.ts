@@ -1,29 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "../../../testbed/browser.ts";
-import {
-  boxPage,
-  doorPage,
-  fillBox,
-  fillDoor,
-  fillLine,
-  fillScale,
-  line,
-  now_ms,
-  scalePath,
-  zone,
-} from "./device-history.ts";
-import { type PagesServing, serveHome } from "./device-home.ts";
+import { boxPage, doorPage, line, scalePath, serveHistory } from "./device-history.ts";
+import type { PagesServing } from "./device-home.ts";
 import { serveHomes } from "./homes-central.ts";
 
 describe.skipIf(chromiumPath === undefined)(`a printed page (${noChromium})`, () => {
   let serving: PagesServing;
   let browser: TestBrowser;
   beforeAll(async () => {
-    serving = await serveHome({ now_ms, home: 12, zone, walking: [line] });
-    await fillDoor(serving.store);
-    await fillBox(serving.store);
-    await fillScale(serving.store);
-    await fillLine(serving.store);
+    serving = await serveHistory();
     browser = await TestBrowser.start();
   });
   afterAll(async () => {
