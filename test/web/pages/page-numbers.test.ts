@@ -1,26 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { day_ms } from "../../../src/base/time.ts";
-import { machineTimezone } from "../../../src/base/timezone.ts";
-import { curtains, demoHome } from "../../../src/demo/devices.ts";
-import { appendHistory } from "../../../src/demo/history.ts";
-import { importProgramme } from "../../../src/demo/programme.ts";
+import { demoHome } from "../../../src/demo/devices.ts";
 import { quartilesOf } from "../../../src/domain/derived/quartiles.ts";
 import type { DeviceData } from "../../../src/web/pages/device/device-data.ts";
 import type { HomePageData } from "../../../src/web/pages/home/home-data.ts";
 import { numberText } from "../../../src/web/pages/time-text.ts";
-import { type PagesServing, serveHome } from "./device-home.ts";
+import { demoFrom_ms, demoNow_ms, serveDemoHistory } from "./demo-history.ts";
+import type { PagesServing } from "./device-home.ts";
 
-/** A Friday at noon, in this machine's time zone. */
-const now_ms = new Date(2026, 10, 20, 13, 5).getTime();
-const from_ms = now_ms - 30 * day_ms;
-const zone = machineTimezone();
+const [now_ms, from_ms] = [demoNow_ms, demoFrom_ms];
 
 let serving: PagesServing;
 beforeAll(async () => {
-  serving = await serveHome({ now_ms, home: demoHome, zone, walking: [{ name: "hall", sensors: curtains }] });
-  const { store } = serving;
-  await importProgramme(store, { installed_ms: from_ms, now_ms, timezone: zone });
-  await appendHistory({ store, from_ms, until_ms: now_ms, seed: 7, progress: () => {} });
+  serving = await serveDemoHistory();
 });
 afterAll(() => serving[Symbol.asyncDispose]());
 

@@ -204,7 +204,9 @@ function dataOf({ at_ms, lines, trend, far }: Curve): UPlot.AlignedData {
 }
 
 function seriesOf({ curve: { lines, trend, at_ms }, ink }: Inked): Pick<UPlot.Options, "series" | "bands"> {
-  const points = { show: lines.length === 1 && at_ms.length < points_max, size: 5, fill: ink.accent };
+  // A value between two times of which nothing is known has no line to be seen by.
+  const size = lines.length === 1 ? 5 : 3;
+  const points = { show: at_ms.length < points_max, size, fill: ink.accent };
   const width = trend === undefined ? 1.5 : 0;
   const drawn = lines.map((_, at) => ({ stroke: ink.accent, width, dash: dashes[at] ?? [], points }));
   if (trend === undefined) return { series: [{}, ...drawn] };

@@ -1,7 +1,8 @@
-import { isIn, type TimeSpan } from "../../../base/time.ts";
+import { isIn, type TimeSpan, without } from "../../../base/time.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
 import { action_prefix, quantities, titleOf } from "../../../domain/quantities.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
+import { cadenceOf, silence_max_ms } from "../../../store/series/coverage-intervals.ts";
 import type { VisibleStore } from "../../../store/visible-store.ts";
 import type { Uncovered } from "../uncovered.ts";
 import { type CalendarSpan, readingsIn } from "./device-request.ts";
@@ -158,12 +159,42 @@ async function pointsIn(
   return { points: ends, isThinned: true };
 }
 
-/** Points with one without values in each stretch that was not covered, so that no line crosses it. */
+/**
+ * Times between two polls of a pill box that are further apart than it may be silent, besides those that are not covered anyway. It keeps its doors for the next poll;
+ * what it says of itself is of that moment alone.
+ */
+export async function unpolledIn(
+  store: VisibleStore,
+  { item, span, uncovered }: { item: number; span: TimeSpan; uncovered: readonly Uncovered[] },
+): Promise<Uncovered[]> {
+  const patience_ms = silence_max_ms(cadenceOf("pillboxes", "polled"));
+  const found: Uncovered[] = [];
+  let before_ms = span.from_ms;
+  for await (const rows of readingsIn(store, { series: "pillbox_status", item, span }))
+    for (const [at_ms] of rows) {
+      if (at_ms - before_ms > patience_ms)
+        for (const hole of without({ from_ms: before_ms, to_ms: at_ms }, uncovered))
+          found.push({ ...hole, why: "not_listening" });
+      before_ms = at_ms;
+    }
+  return found;
+}
+
+/**
+ * Points with one without values in each stretch that was not covered, so that no line crosses it. A scale tells later what it weighed in such a time: its values
+ * stand there alone.
+ */
 function broken(points: readonly Point[], uncovered: readonly Uncovered[]): Point[] {
   const none = (points[0]?.values ?? []).map(() => null);
   const breaks = uncovered
     .filter(({ why }) => why !== "absent")
-    .map(({ from_ms, to_ms }) => ({ at_ms: (from_ms + to_ms) / 2, values: none }));
+    .flatMap((span) => {
+      const within = points.filter(({ at_ms }) => isIn(span, at_ms)).map(({ at_ms }) => at_ms);
+      const edges = [span.from_ms, ...within, span.to_ms];
+      return edges
+        .slice(1)
+        .map((to_ms, place) => ({ at_ms: ((edges[place] ?? to_ms) + to_ms) / 2, values: none }));
+    });
   return [...points, ...breaks].sort((one, other) => one.at_ms - other.at_ms);
 }
 

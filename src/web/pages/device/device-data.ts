@@ -18,7 +18,7 @@ import { type Asked, type Show, sentBy, trailTo } from "../site.ts";
 import { numberText } from "../time-text.ts";
 import { hereUntil_ms, readUntil_ms, type Uncovered, uncertainTimesIn, uncoveredOf } from "../uncovered.ts";
 import { type Doses, dosesIn } from "./box-doses.ts";
-import { type Curve, curvesIn } from "./curve-data.ts";
+import { type Curve, curvesIn, unpolledIn } from "./curve-data.ts";
 import { type DaySpanName, plotAddresses } from "./day-plots.ts";
 import { answerOf } from "./device-answer.ts";
 import {
@@ -149,14 +149,10 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const here_ms = hereUntil_ms(await sentBy(site, home));
   const read_ms = await readUntil_ms(store, { item: item.key, kind, subtype, now_ms });
   const replaced_ms = overview?.replaced?.at_ms;
-  const uncovered = await uncoveredOf(store, {
-    item: item.key,
-    kind,
-    here_ms,
-    read_ms,
-    replaced_ms,
-    ...shownTime,
-  });
+  const covering = { item: item.key, kind, here_ms, read_ms, replaced_ms, ...shownTime };
+  const uncovered = await uncoveredOf(store, covering);
+  if (series === "pillbox_status")
+    uncovered.push(...(await unpolledIn(store, { item: item.key, span: shownTime, uncovered })));
   const doubts = await uncertainTimesIn(site, { home, ...shownTime });
   const data: DeviceData = {
     kind,
