@@ -94,7 +94,7 @@ export const placesTable = {
   name: placesList,
   title: "Where each item is in its home, and what it watches",
   notes:
-    "Rooms and roles are those that people gave, or that names of items tell. A room that is no usual word is a word made by the key where names are left out.",
+    "Rooms and roles are those that people gave, or that names of items tell; of an item without either, `items` tells the kind in `subtypename`. A room that is no usual word is a word made by the key where names are left out.",
   columns: columnsOfSchema(Place),
 };
 

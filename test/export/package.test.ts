@@ -153,6 +153,10 @@ test.each(formatNames)("describes itself as it lies there: %s", async (format) =
   expect(codebook).toContain("| 3 | 8 | its battery is low |");
   // Times are texts in this package, and so none has a unit.
   expect(codebook).not.toContain("| unix s |");
+  // The page about measures stands alone: it leads to no other page, and says nothing of an interface that the reader may not have.
+  const page = await Bun.file(join(place, "derived.md")).text();
+  expect(page).toContain("## How far they are off");
+  expect(page).not.toMatch(/\]\((?!#)|curl|From the interface/);
   const crate = await Bun.file(join(place, "ro-crate-metadata.json")).json();
   const parts = crate["@graph"].find((one: { "@id": string }) => one["@id"] === "./").hasPart;
   const named = parts.map((part: { "@id": string }) => part["@id"]);

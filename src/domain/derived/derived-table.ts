@@ -130,7 +130,7 @@ export const derivedTable = {
     madeOf: ["pillbox_events"],
     needs: "a pill box",
     meaning: "the dose of a pill box on a day",
-    rule: "taken: the door of the weekday moved that day. late: not that day, but within six hours after it. missed: all of the day was observed, and the door did not move. due: there is still time. An opened door does not prove a swallowed pill. prescribed and off_min are unknown where nobody has named the hour (lintel items name --due); the present hour counts for all days",
+    rule: "taken: the door of the weekday moved that day, at any hour. late: not that day, but within six hours after it. missed: all of the day was observed, and the door did not move. unknown: nothing was seen, and not all of the day was observed; or the door moved only while the box was filled, when a pill may have been taken too. due: there is still time. More than six doors opened or closed within ten minutes are a filling, and no dose. An opened door does not prove a swallowed pill. prescribed and off_min are unknown where nobody has named the hour (lintel items name --due); the present hour counts for all days",
     paper: "MedTracker, PMC2911441",
     reach_days: 28,
     fields: {
@@ -139,7 +139,7 @@ export const derivedTable = {
         ...text("one of taken, late, missed, unknown, due"),
         schema: Type.Union(doseStatuses.map((status) => Type.Literal(status))),
       },
-      at: nullableTime("when the door first moved, where it was taken or late"),
+      at: nullableTime("when the door first moved outside a filling, where it was taken or late"),
       prescribed: {
         ...nullableText("the hour for which it is prescribed, by the clock of the home: 08:00"),
         schema: identifying("nobody", nullable(Type.String())),
@@ -187,8 +187,8 @@ export const derivedTable = {
     reach_days: sensed_days,
     fields: {
       source: word("watch, bed or bedroom"),
-      start: nullableTime("its beginning"),
-      stop: nullableTime("its end"),
+      start: nullableTime("its beginning: falling asleep by a watch, else going to bed or into the bedroom"),
+      stop: nullableTime("its end: waking up by a watch, else getting up or leaving the bedroom"),
       in_bed_min: nullableNumber("min", "in bed, or in the bedroom"),
       asleep_min: nullableNumber("min", "asleep"),
       breaks: nullableInteger(
