@@ -4,6 +4,7 @@ import { demoHome } from "../../../src/demo/devices.ts";
 import { quartilesOf } from "../../../src/domain/derived/quartiles.ts";
 import type { DeviceData } from "../../../src/web/pages/device/device-data.ts";
 import type { HomePageData } from "../../../src/web/pages/home/home-data.ts";
+import type { HomeDayData } from "../../../src/web/pages/home-day/home-day-data.ts";
 import { numberText } from "../../../src/web/pages/time-text.ts";
 import { demoFrom_ms, demoNow_ms, serveDemoHistory } from "./demo-history.ts";
 import type { PagesServing } from "./device-home.ts";
@@ -19,9 +20,14 @@ afterAll(() => serving[Symbol.asyncDispose]());
 type Row = Readonly<Record<string, unknown>>;
 
 /** Records of a measure, as the interface answers them; the oldest first. */
-async function derived(name: string): Promise<readonly Row[]> {
-  return ((await serving.records(`/v0.9/homes/${demoHome}/derived/${name}`)) as readonly Row[]).toReversed();
+function derived(name: string): Promise<readonly Row[]> {
+  const path = `/v0.9/homes/${demoHome}/derived/${name}`;
+  const asked =
+    answered.get(name) ?? serving.records(path).then((records: readonly Row[]) => records.toReversed());
+  answered.set(name, asked);
+  return asked;
 }
+const answered = new Map<string, Promise<readonly Row[]>>();
 
 async function shownAt<Data>(path: string): Promise<{ data: Data; text: string }> {
   const page = await (await serving.ask(path)).text();
@@ -192,6 +198,88 @@ test("the page of the home has the walks and doses of the interface", async () =
       rows.map(({ day, status }) => [day, status]),
     );
   }
+});
+
+/** Numbers in the answer of a day, each with the usual one. */
+const ofDays: readonly (readonly [
+  form: RegExp,
+  measure: string,
+  field: string,
+  read: (text: string) => unknown,
+  digits?: number,
+])[] = [
+  [/slept (\d+ h \d+)(?:, usually (\d+ h \d+))?/i, "nights", "asleep_min", minutes],
+  [
+    /(?:not )?up(?: (once|twice|\d+ times))? in the night(?:, usually (never|once|twice|\d+ times))?/i,
+    "nights",
+    "breaks",
+    (text) => (text === "" ? 0 : times(text)),
+  ],
+  [
+    /(?:not out|out for (\d+ h \d+|\d+ min))(?:, usually (\d+ h \d+|\d+ min))?/i,
+    "out_of_home",
+    "away_min",
+    (text) => (text === "" ? 0 : minutes(text)),
+  ],
+  [/walked at (\d+\.\d+) m\/s(?:, usually (\d+\.\d+))?/i, "walk_days", "speed", number, 2],
+  [
+    /took ([\d,]+) steps(?:, usually ([\d,]+))?/i,
+    "steps_daily",
+    "steps",
+    (text) => number(text.replaceAll(",", "")),
+  ],
+  [/weighed (\d+\.\d+) kg(?:, usually (\d+\.\d+))?/i, "weight_daily", "weight_kg", number, 1],
+];
+
+test("the page of a day begins with the numbers of its measures, beside the medians of the four weeks before", async () => {
+  const used = new Set<string>();
+  const doses = await derived("doses");
+  for (let day = 8; day <= 19; day += 1) {
+    const date = `2026-11-${String(day).padStart(2, "0")}`;
+    const { data, text } = await shownAt<HomeDayData>(`/day?date=${date}`);
+    let answer = data.answer ?? "";
+    expect(text).toContain(answer);
+    for (const [form, measure, field, read, digits = 0] of ofDays) {
+      const [found, value, usual] = form.exec(answer) ?? [];
+      if (found === undefined) continue;
+      used.add(field);
+      answer = answer.replace(found, "");
+      const rows = await derived(measure);
+      const own = rows.find((row) => row["day"] === date);
+      const before = rows.filter((row) => {
+        const ago_s = Number(own?.["stamp"]) - Number(row["stamp"]);
+        return ago_s > 0 && ago_s <= 28 * 86_400 + 3_600 && row["source"] === own?.["source"];
+      });
+      expect([date, found, read(value ?? "")]).toEqual([date, found, rounded(Number(own?.[field]), digits)]);
+      const often = quartilesOf(valuesOf(before, field));
+      if (usual !== undefined)
+        expect([date, found, read(usual)]).toEqual([date, found, rounded(often?.median, digits)]);
+    }
+    const own = doses.filter((row) => row["day"] === date);
+    const count = (...statuses: string[]) =>
+      own.filter(({ status }) => statuses.includes(`${status}`)).length;
+    const [, taken, known] = /Took (\d) of (\d) doses?\./.exec(answer) ?? [];
+    expect([date, number(taken), number(known)]).toEqual([
+      date,
+      count("taken", "late"),
+      count("taken", "late", "missed"),
+    ]);
+    const [, unknown = "0"] = /(\d) more dose is not known\./.exec(answer) ?? [];
+    expect([date, number(unknown)]).toEqual([date, count("unknown")]);
+    // No number is left that nobody compared.
+    expect(answer.replace(/Took \d of \d doses?\.|\d more dose is/g, "")).not.toMatch(/\d/);
+  }
+  expect(used.size).toBe(ofDays.length);
+});
+
+test("the page of a week begins with the medians of its days, and that of a kind with its own measure alone", async () => {
+  const week = (await shownAt<HomeDayData>("/day?date=2026-11-19&span=week")).data.answer ?? "";
+  const isIn = ({ day }: Row) => `${day}` >= "2026-11-13" && `${day}` <= "2026-11-19";
+  const [, slept] = /slept (\d+ h \d+) a night/i.exec(week) ?? [];
+  const nights = (await derived("nights")).filter(isIn);
+  expect(minutes(slept)).toBe(rounded(median(valuesOf(nights, "asleep_min"))));
+  const doors = (await shownAt<HomeDayData>("/day?date=2026-11-19&only=Doors")).data.answer;
+  expect(doors).toMatch(/^Out for [^.]+\.$/);
 });
 
 /** Wordings that said nothing, or something else, to the people who tried the pages. */

@@ -199,7 +199,7 @@ function usualText(value: number, usual: Usual | undefined): string {
   return `, usually ${timesText(Math.round(usual.median))}`;
 }
 
-function numbersOf(rows: readonly DerivedRow[], field: string): number[] {
+export function numbersOf(rows: readonly DerivedRow[], field: string): number[] {
   return rows.flatMap(({ values }) => ((values[field] ?? null) === null ? [] : [Number(values[field])]));
 }
 
@@ -210,7 +210,7 @@ export function hoursText(minutes: number): string {
   return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${String(rest).padStart(2, "0")}`;
 }
 
-function timesText(count: number): string {
+export function timesText(count: number): string {
   return ["never", "once", "twice"][count] ?? `${count} times`;
 }
 
@@ -238,4 +238,4 @@ function spanText(rows: readonly DerivedRow[]): string {
 /** Five weeks: a week, and four to compare it with. */
 const looked_days = 35;
 /** Fewer values are not yet usual. */
-const few = 4;
+export const few = 4;

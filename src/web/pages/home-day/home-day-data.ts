@@ -16,6 +16,7 @@ import { type Noting, notingIn } from "../notes/notes-data.ts";
 import { isMoment, kindWords } from "../parts/note-words.ts";
 import { type Asked, type Show, trailTo } from "../site.ts";
 import { momentText, type Times } from "../time-text.ts";
+import { dayAnswer } from "./day-answer.ts";
 import { type LogEntry, logbookOf } from "./logbook.ts";
 
 /** A day of a home, or the week that ends with it: every device on one axis, and what happened in words. */
@@ -34,6 +35,8 @@ export interface HomeDayData {
   readonly groups: readonly string[];
   readonly only: string | null;
   readonly devices: readonly Pick<DeviceRow, "kind" | "name" | "title" | "marks" | "often" | "uncovered">[];
+  /** Sentences of the derived measures about it; null where they tell nothing. */
+  readonly answer: string | null;
   /** The oldest first. */
   readonly log: readonly LogEntry[];
   readonly noting: Noting;
@@ -54,6 +57,8 @@ export const showHomeDay: Show<HomeDayData> = async (asked) => {
   const only = groups.find(({ title }) => title === query.get("only")) ?? null;
   const shown = only?.rows ?? groups.flatMap(({ rows }) => rows);
   const log = await logbookOf(asked, { devices: shown, time, sources, only: only?.title ?? null });
+  const about = { days, devices: shown, only: only?.title ?? null, locale, now_ms };
+  const answer = await dayAnswer(sources.measured, about);
   const noting = await notingIn(asked, { home, time });
   const path = site.role === "gateway" ? "/day" : `/homes/${home}/day`;
   const name = home === undefined ? "Home" : `Home ${home}`;
@@ -67,6 +72,7 @@ export const showHomeDay: Show<HomeDayData> = async (asked) => {
         date,
         span,
         window,
+        answer,
         log: logWith(log, noting, { time, times: { locale, zone, now_ms } }),
         noting,
       },

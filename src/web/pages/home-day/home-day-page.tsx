@@ -5,7 +5,7 @@ import { notesAbout } from "../parts/note-words.ts";
 import { DeviceLink, ExactMoment, Frame } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
-import { clockText, dateText, numberText, preciseText, type Times, yearDateText } from "../time-text.ts";
+import { clockText, dateText, preciseText, type Times, yearDateText } from "../time-text.ts";
 import type { HomeDayData } from "./home-day-data.ts";
 import type { LogEntry } from "./logbook.ts";
 
@@ -94,14 +94,19 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
   );
 }
 
-/** The last that is known of the day or week, and how much is told of it. */
-function Answer({ log, ...data }: HomeDayData & FrameData) {
-  const last = log.at(-1);
-  if (last === undefined) return <>Nothing is known that could be told in words.</>;
-  const count = log.length === 1 ? "one entry" : `${numberText(log.length, data.locale)} entries`;
+/** The day or week in sentences; of one that is not over also the last that is known. */
+function Answer({ answer, log, later, ...data }: HomeDayData & FrameData) {
+  const last = answer === null || later === null ? log.at(-1) : undefined;
+  if (answer === null && last === undefined) return <>Nothing is known that could be told in words.</>;
   return (
     <>
-      Last known at {momentWords(data, last.at_ms, data)}: <Told {...last} />. The logbook has {count}.
+      {answer}
+      {answer === null || last === undefined ? "" : " "}
+      {last === undefined ? null : (
+        <>
+          Last known at {momentWords(data, last.at_ms, data)}: <Told {...last} />.
+        </>
+      )}
     </>
   );
 }
