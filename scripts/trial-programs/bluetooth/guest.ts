@@ -227,3 +227,5 @@ await until("bluetoothd has it on", isPowered);
 if ((await tell({ do: "look" }))["scanning"] !== false) never("the controller scans still");
 rmSync("/root/home.toml");
 console.log("passed");
+// What it started may hold it, and the machine is switched off when it ends.
+process.exit(0);
