@@ -2,6 +2,7 @@ import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { OperatorError } from "../base/errors.ts";
 import { restricts } from "../store/pause.ts";
+import { restrict as restrictNow } from "../store/pause-requests.ts";
 import type { JournalEntry } from "../store/restriction.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { addPauseOptions, type PauseOptions, withPausable } from "./pause.ts";
@@ -56,13 +57,14 @@ async function restrict(options: RestrictOptions, context: CommandContext): Prom
   if (subject !== undefined && home !== undefined)
     throw new OperatorError("the command names a home and a participant", "give one of --home and --subject");
   await withPausable(options, context, async ({ store, home: ofStore, clock }) => {
-    const request = {
+    const wish = {
       target: subject === undefined ? { home: ofStore } : { subject },
-      at_ms: clock.now().unix_ms,
       who: process.env["SUDO_USER"] ?? userInfo().username,
       reason,
     };
-    const homes = await (lift ? store.liftRestriction(request) : store.restrict(request));
+    const homes = await (lift
+      ? store.liftRestriction({ ...wish, at_ms: clock.now().unix_ms })
+      : restrictNow(store, clock, wish));
     if (homes === undefined)
       throw new OperatorError(
         `this store knows of no home of participant ${subject}`,

@@ -9,6 +9,7 @@ import {
   pausesNotOver,
   pausesUnderWay,
 } from "./pause.ts";
+import type { RestrictionRequest } from "./restriction.ts";
 import type { Store } from "./store.ts";
 
 type PausableStore = Pick<Store, "pauses" | "takePauses" | "overview">;
@@ -72,6 +73,16 @@ export async function endPauses(
   await store.takePauses(ended.map((pause) => ({ ...pause, before_ms: unix_ms, own: 1 })));
   const stopped = all.find((one) => one.kind === undefined && !ended.includes(one));
   return { ended, ...(stopped === undefined ? {} : { stopped }) };
+}
+
+/** Restricts homes from now on: see `Restrictions.restrict`. What was recorded before is kept, also where nobody knows the time. */
+export async function restrict(
+  store: Pick<Store, "restrict" | "overview">,
+  clock: Clock,
+  wish: Omit<RestrictionRequest, "at_ms" | "from_ms">,
+): Promise<readonly number[] | undefined> {
+  const { unix_ms } = clock.now();
+  return store.restrict({ ...wish, at_ms: unix_ms, from_ms: await beginning_ms(store, clock) });
 }
 
 /** Whether nothing is recorded of all devices of a home now. */

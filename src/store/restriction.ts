@@ -24,6 +24,8 @@ export interface Restrictions {
 export interface RestrictionRequest {
   readonly target: { readonly home: number } | { readonly subject: number };
   readonly at_ms: number;
+  /** From when on nothing is recorded of a home that is restricted; absent: `at_ms`. */
+  readonly from_ms?: number;
   readonly who: string;
   readonly reason: string;
 }

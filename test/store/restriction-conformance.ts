@@ -1,14 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { SystemClock } from "../../src/base/clock.ts";
+import { clockQuality, SystemClock } from "../../src/base/clock.ts";
+import { day_ms } from "../../src/base/time.ts";
 import { definitionOf, recordTypes } from "../../src/domain/records/record-table.ts";
 import type { Use } from "../../src/domain/uses.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/inventory/record-store.ts";
 import { pauseOpen_ms, restricts } from "../../src/store/pause.ts";
-import { endPauses } from "../../src/store/pause-requests.ts";
+import { endPauses, restrict } from "../../src/store/pause-requests.ts";
 import type { AskedUses } from "../../src/store/restriction.ts";
 import { seenBy, shownStore, type VisibleStore } from "../../src/store/visible-store.ts";
 import { sensor, start_ms } from "../../testbed/sample.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { everything, itemOf, markOf, recordOf } from "../domain/records/marked-home.ts";
 import { all, events } from "./central-sample.ts";
@@ -24,6 +26,27 @@ const ofPeople = lone.filter((type) => type !== "projects" && type !== "studies"
 export function restrictionsAgree(name: string, make: MakeStore): void {
   describe(name, () => {
     const restriction = { target: { home: 12 }, at_ms: start_ms + 50_000, who: "lea", reason: "a letter" };
+
+    test("a clock that shows a time long past takes nothing of what was recorded when a home is restricted, or when that is lifted", async () => {
+      await using made = await make();
+      const { store } = made;
+      await imported(store, [...everything(12), ...everything(15)]);
+      const gateway = new SimulatedGateway(12, "home 12").add(...events(12, 20, 12));
+      await store.receive(gateway.all(), gateway.sender);
+      const count = async () => {
+        const { items } = await store.overview();
+        return items.flatMap(({ series }) => series).reduce((sum, one) => sum + one.count, 0);
+      };
+      const clock = new SettableClock(start_ms - 60 * day_ms);
+      clock.quality = clockQuality.unsynchronised;
+      const wish = { target: { home: 12 }, who: "lea", reason: "a letter" };
+      expect(await restrict(store, clock, wish)).toEqual([12]);
+      expect(await count()).toBe(20);
+      expect(await store.liftRestriction({ ...wish, at_ms: clock.now().unix_ms })).toEqual([12]);
+      expect(await count()).toBe(20);
+      const open = (await store.pauses([12])).filter(({ before_ms }) => before_ms === pauseOpen_ms);
+      expect(open).toMatchObject([{ why: "consent_withdrawn" }]);
+    });
 
     test("of what is restricted nobody sees anything, and of all else everything, also what is nobody's", async () => {
       await using made = await make();

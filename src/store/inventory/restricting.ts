@@ -13,13 +13,13 @@ export function* restrict(homes: Homes, request: RestrictionRequest): Work<reado
   const wanted = yield* homesOf(homes, request);
   if (wanted === undefined) return undefined;
   const known = yield* restrictedHomes();
-  const { at_ms } = request;
+  const { at_ms, from_ms = at_ms } = request;
   yield* takePauses(
     homes,
     wanted
       .filter((home) => !known.has(home))
       .map((home): PauseRequest => {
-        const span = { at_ms, from_ms: at_ms, before_ms: pauseOpen_ms };
+        const span = { at_ms, from_ms, before_ms: pauseOpen_ms };
         return { id: newJournalId(), home, ...span, why: "restricted", own: 1 };
       }),
   );
@@ -37,9 +37,10 @@ export function* liftRestriction(
   const known = yield* restrictedHomes();
   const lifted = wanted.filter((home) => known.has(home));
   const { at_ms } = request;
-  // The withdrawal begins before the restriction ends: nothing is recorded between.
-  for (const home of lifted) yield* withdraw(homes, { home, from_ms: at_ms, at_ms });
   const open = (yield* pausesIn(lifted)).filter(restricts);
+  // The withdrawal begins before the restriction ends: nothing is recorded between. By a clock that shows a time long past it would take what was kept.
+  for (const { home, from_ms } of open)
+    yield* withdraw(homes, { home, from_ms: Math.max(at_ms, from_ms), at_ms });
   yield* takePauses(
     homes,
     open.map((pause) => ({ ...pause, before_ms: at_ms, own: 1 })),
