@@ -8,6 +8,7 @@ import { type Pause, type PausedSpan, type PauseReason, pauseOpen_ms } from "../
 import { beginPause } from "../store/pause-requests.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
+import { boxClock } from "./box-clock.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { addStoreOptions, type StoreOptions } from "./store-place.ts";
 import { momentText } from "./terminal-text.ts";
@@ -132,10 +133,16 @@ export function withPausable<Result>(
       throw new OperatorError("a gateway has one home, and --home names one", "leave --home out");
     if (!atGateway && options.home === undefined && options.subject === undefined)
       throw new OperatorError("central has many homes, and the command names none", "give --home NUMBER");
-    const clock =
-      directory === undefined ? context.clock : new GuardedClock({ clock: context.clock, directory });
-    return use({ store, home: options.home ?? 0, clock });
+    return use({ store, home: options.home ?? 0, clock: clockOf(context.clock, { directory, atGateway }) });
   });
+}
+
+function clockOf(
+  clock: Clock,
+  { directory, atGateway }: { readonly directory: string | undefined; readonly atGateway: boolean },
+): Clock {
+  if (directory === undefined) return clock;
+  return atGateway ? boxClock({ clock, directory }) : new GuardedClock({ clock, directory });
 }
 
 const units_ms: Readonly<Record<string, number>> = { m: 60_000, h: hour_ms, d: day_ms };

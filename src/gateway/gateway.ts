@@ -340,7 +340,7 @@ async function healthOf(facts: GatewayFacts): Promise<GatewayHealth> {
 async function statusOf(facts: GatewayFacts): Promise<Omit<GatewayStatus, keyof ReturnType<typeof serving>>> {
   const { options, parts, started_ms, memory_bytes } = facts;
   const { store, attached, identities, ingest, joining, admission } = parts;
-  const { config, clock } = options;
+  const { config } = options;
   return {
     version,
     pid: process.pid,
@@ -349,7 +349,7 @@ async function statusOf(facts: GatewayFacts): Promise<Omit<GatewayStatus, keyof 
     started_ms,
     memory_bytes: memory_bytes(),
     ...(await machineFacts(facts)),
-    paused: isPaused(await store.pauses(), clock),
+    paused: isPaused(await store.pauses(), ingest.clock),
     joining: joining.isOpen,
     ...(joining.opened && { opened: joining.opened }),
     busy: attached.flatMap((driver) => driver.busy() ?? []),

@@ -79,7 +79,8 @@ export async function listeningParts(
   });
   const household: HouseholdPause = new HouseholdPause({
     store,
-    clock,
+    // A button that is pressed while the clock has leapt must pause now, and not at the time that it shows.
+    clock: ingest.clock,
     log: log.named("pause"),
     changed: () => lamp.refresh(),
   });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { clockQuality } from "../../src/base/clock.ts";
 import { day_ms, hour_ms } from "../../src/base/time.ts";
 import { HouseholdPause } from "../../src/gateway/household-pause.ts";
+import { listeningParts, type Started } from "../../src/gateway/listening.ts";
 import { pauseOpen_ms, pausesNotOver } from "../../src/store/pause.ts";
 import { beginPause, endPauses, isPaused } from "../../src/store/pause-requests.ts";
 import { openGatewayStore, openStoreBeside } from "../../src/store/sqlite/open-store.ts";
@@ -135,6 +136,44 @@ test("a press while nobody knows the time takes nothing of what was recorded bef
   expect((await store.overview()).items).toMatchObject([{ series: [{ count: 1 }] }]);
   await store.close();
 });
+
+test.each([-3, 3])(
+  "a press while the clock has leapt by %d hours pauses until somebody resumes, and nothing of what was recorded before is taken",
+  async (hours) => {
+    using directory = temporaryDirectory();
+    const clock = new SettableClock(start_ms);
+    const { log } = keptLog();
+    const of = { directory: directory.path, clock, log };
+    const store = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
+    const started: Started[] = [];
+    const { ingest, household } = await listeningParts({ clock, log }, store, started);
+    const event = (value: number) => ({
+      ...sensorEvent(sensor(1), clock.now().unix_ms, value),
+      ...clock.now(),
+    });
+    await ingest.accept(event(1), undefined, "zigbee");
+    await ingest.flush();
+    clock.advance(60_000);
+    clock.leap(hours * hour_ms);
+    await household.press();
+    expect((await store.pauses()).map(({ before_ms }) => before_ms)).toEqual([pauseOpen_ms]);
+    expect(household.isPaused).toBe(true);
+    // Nobody knows when it would end, so that a second press leaves it.
+    await household.press();
+    expect(household.isPaused).toBe(true);
+    const taken = ingest.accept(event(2), undefined, "zigbee");
+    await ingest.flush();
+    expect(await taken).toBe(false);
+    clock.leap(-hours * hour_ms);
+    clock.advance(60_000);
+    await household.press();
+    expect(household.isPaused).toBe(false);
+    await ingest.flush();
+    expect((await store.overview()).items).toMatchObject([{ series: [{ count: 1 }] }]);
+    for (const part of started.reverse()) await part.stop();
+    await store.close();
+  },
+);
 
 test("a pause that is asked for while an earlier one is under way holds, although central had ended that one and nobody knew", async () => {
   using directory = temporaryDirectory();

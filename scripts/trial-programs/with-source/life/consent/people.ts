@@ -1,5 +1,6 @@
 import type { Log } from "../../../../../src/base/log.ts";
 import { day_ms, hour_ms } from "../../../../../src/base/time.ts";
+import { boxClock } from "../../../../../src/cli/box-clock.ts";
 import { HouseholdPause } from "../../../../../src/gateway/household-pause.ts";
 import { importDocument } from "../../../../../src/import/file-import.ts";
 import type { CentralStore } from "../../../../../src/store/central/central-store.ts";
@@ -47,7 +48,8 @@ export class People {
   ): Promise<readonly number[] | undefined> {
     const { home } = place;
     const of = home.home;
-    const [now_ms, clock] = [this.#world.now_ms, home.machine.clock({ alive: true })];
+    const now_ms = this.#world.now_ms;
+    const box = { clock: home.machine.clock({ alive: true }), directory: home.disk.directory };
     const { store } = this.#central;
     switch (what) {
       case "pause":
@@ -56,7 +58,7 @@ export class People {
         const kind = what === "pauseKind" ? "pillboxes" : undefined;
         const for_ms = what === "pauseFor" ? hour_ms * (1 + below(random, 30)) : undefined;
         const done = await this.#atBox(place, (beside) =>
-          beginPause(beside, clock, { home: 0, for_ms, kind }),
+          beginPause(beside, boxClock(box), { home: 0, for_ms, kind }),
         );
         if (done) this.#begun(place, "box", for_ms, kind);
         return done && for_ms !== undefined ? [now_ms + for_ms] : undefined;
@@ -65,14 +67,17 @@ export class People {
         const { store: gateway, ingest } = home;
         // A gateway that ends hears no button.
         if (gateway === undefined || ingest === undefined) return undefined;
-        const household = new HouseholdPause({ store: gateway, clock, log: this.#log, changed: () => {} });
+        const household = new HouseholdPause({
+          ...{ store: gateway, clock: ingest.clock, log: this.#log },
+          changed: () => {},
+        });
         await this.#world.until(household.keep(), 1_000);
         household.stop();
         const wasPaused = household.isPaused;
         await this.#world.until(household.press(), 10_000);
         if (wasPaused) {
           // It may have been stopped besides, and then is paused all the same.
-          if (isTimeKnown(clock)) this.#model.end(of, "box", ["pause"], now_ms);
+          if (isTimeKnown(ingest.clock)) this.#model.end(of, "box", ["pause"], now_ms);
           return undefined;
         }
         if (!household.isPaused) return undefined;
@@ -80,7 +85,7 @@ export class People {
         return [now_ms + day_ms];
       }
       case "resume":
-        if (await this.#atBox(place, (beside) => endPauses(beside, clock, { home: 0 })))
+        if (await this.#atBox(place, (beside) => endPauses(beside, boxClock(box), { home: 0 })))
           this.#model.end(of, "box", ["pause"], now_ms);
         return undefined;
       default:
