@@ -137,7 +137,9 @@ test("a picture tells apart four levels of activity and what is not known", () =
     ...{ at_ms: 0, day: "2026-11-22", observed: 1 },
     values: { hour, active_min },
   }));
-  const picture = activitySvg(rows, ["2026-11-22"]);
+  const picture = activitySvg(rows, ["2026-11-22", "2026-11-21"]);
+  // The day before the first reading has no ground.
+  expect(picture).toContain('<rect fill="var(--raised)" width="120" height="4">');
   const levels = [...picture.matchAll(/<path fill="([^"]*)"(?: opacity="([^"]*)")? d="([^"]*)"/g)].map(
     ([, fill, opacity = "", path = ""]) => [fill, opacity.slice(0, 4), path.split("M").length - 1],
   );

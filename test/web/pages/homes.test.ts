@@ -186,6 +186,19 @@ describe.each(databases)("on %s", (kept) => {
     for (const { uncovered } of devices) expect(uncovered).toContainEqual({ ...homeFourDoubt, why: "doubt" });
   });
 
+  test.each([
+    ["homes", "2 of 4 homes need a visit."],
+    ["missing", "Home 5 has lost most: 71 % of its data of the last 60 days is missing."],
+    ["activity", "Activity of 4 homes in the last 28 days"],
+    ["silent", "1 device is silent."],
+    ["batteries", "1 battery is nearly empty."],
+    ["versions", "4 homes run 3 versions."],
+    ["firmware", "Devices of 1 model have different firmware."],
+  ])("the first line answers what is shown: %s", async (show, answer) => {
+    const text = await (await served.page(`/?show=${show}`, await served.mint("read"))).text();
+    expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe(answer);
+  });
+
   test("a token that is bound to a home sees nothing of the others, wherever it looks", async () => {
     const token = await served.mint("read", { homes: [3], projects: [], studies: [] });
     for (const path of [
@@ -203,7 +216,7 @@ describe.each(databases)("on %s", (kept) => {
       const response = await served.page(path, token);
       expect(response.status).toBe(200);
       const text = await response.text();
-      expect(text).toMatch(/The one home needs no visit\.|No home is as you chose\./);
+      expect(text).toMatch(/<h1>(This home|No (home|device|battery)|.*\b1 home\b|Home 3|All devices)/);
       expect(text).not.toMatch(/four|five|six|Home [456]|homes\/[456]|[456]\.0\.0|"homeid":[456]/);
     }
     expect((await served.page("/plots/homes/3/activity.svg", token)).status).toBe(200);
@@ -279,7 +292,7 @@ describe.skipIf(chromiumPath === undefined)(
       ).toBe("5 of 6 nights arrived in time; 19 Nov differing");
       await page.getByRole("link", { name: "Show all 4" }).click();
       await page.getByRole("link", { name: "Silent devices 1" }).click();
-      await page.getByRole("heading", { name: "1 silent device" }).waitFor();
+      await page.getByRole("heading", { name: "1 device is silent." }).waitFor();
       await page.getByRole("link", { name: "Home 4" }).first().waitFor();
       await page.getByRole("link", { name: nameOf(4, 0) }).click();
       await page.getByRole("heading", { name: nameOf(4, 0) }).waitFor();

@@ -29,6 +29,8 @@ export function activitySvg(rows: readonly DerivedRow[], dates: readonly string[
   const { hour, day } = activity_size;
   const tops = new Map(dates.map((date, place) => [date, place * day]));
   const paths = new Map<number | null, string>();
+  // Days before the first reading have no ground: nothing is known of them, rather than that nothing happened.
+  const oldest = Math.max(-day, ...rows.flatMap(({ day: date }) => tops.get(date) ?? []));
   for (const { day: date, values } of rows) {
     const level = levelOf(values["active_min"] as number | null);
     const top = tops.get(date);
@@ -41,7 +43,7 @@ export function activitySvg(rows: readonly DerivedRow[], dates: readonly string[
     <svg xmlns="http://www.w3.org/2000/svg" aria-hidden="true" width={width} height={height}>
       <style>{`${variables}.nothing-line{fill:var(--quiet)}`}</style>
       <Patterns />
-      <rect fill="var(--raised)" width={width} height={height} />
+      <rect fill="var(--raised)" width={width} height={oldest + day} />
       {[...paths].map(([level, d]) =>
         level === null ? (
           <path key="unknown" fill={fillOf("not_listening")} d={d} />

@@ -6,6 +6,7 @@ import { fillOf, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { listText, momentText, numberText, type Times } from "../time-text.ts";
 import { activity_days, activity_size, activityLevels } from "./activity-look.ts";
+import type { MissingRow } from "./daily-arrivals.ts";
 import {
   facets,
   firstAddress,
@@ -45,7 +46,7 @@ export function HomesPage(data: HomesData & FrameData) {
           </>
         ) : (
           <>
-            <p class="quiet">{remoteSentence(data)}</p>
+            {address.show === "homes" ? <p class="quiet">{remoteSentence(data)}</p> : null}
             {data.alerts === null ? null : (
               <p>
                 <a class="to-alerts" href="/alerts">
@@ -70,13 +71,17 @@ export function HomesPage(data: HomesData & FrameData) {
             ) : null}
             <Choose {...data} />
             {homes === 0 ? null : (
-              <>
-                <h2 id={shown_id}>
-                  {headingOf(address.show, found, locale, "mixed" in view ? view.mixed : 0)}
-                </h2>
+              <section id={shown_id}>
+                {address.show === "homes" ? (
+                  <h2>
+                    {found === 1
+                      ? "1 home, its last 30 nights"
+                      : `${numberText(found, locale)} homes, the last 30 nights of each`}
+                  </h2>
+                ) : null}
                 <Shown view={view} data={data} />
                 <Pages address={address} pages={pages} />
-              </>
+              </section>
             )}
           </>
         )}
@@ -85,11 +90,16 @@ export function HomesPage(data: HomesData & FrameData) {
   );
 }
 
-function sentence({ address, all, cut, homes, visits, locale }: HomesData & FrameData): string {
+/** The answer of what is shown. */
+function sentence(data: HomesData & FrameData): string {
+  const { address, all, cut, homes, view } = data;
   if (all === 0) return cut ? "Your token shows no home that has uploaded." : "No home has uploaded yet.";
-  const isPart = !isOfAll(address);
   if (homes === 0) return "No home is as you chose.";
-  if (homes === 1) return `${isPart ? "This" : "The one"} home needs ${visits === 0 ? "no" : "a"} visit.`;
+  return "rows" in view ? visitsSentence(data, !isOfAll(address)) : viewSentence(data);
+}
+
+function visitsSentence({ homes, visits, locale }: HomesData & FrameData, isPart: boolean): string {
+  if (homes === 1) return `This home needs ${visits === 0 ? "no" : "a"} visit.`;
   const chosen = `${isPart ? "these " : ""}${numberText(homes, locale)} homes`;
   if (visits === 0) return `None of ${chosen} needs a visit.`;
   return `${numberText(visits, locale)} of ${chosen} ${visits === 1 ? "needs" : "need"} a visit.`;
@@ -202,26 +212,36 @@ function Choose({ address, all, facets: offered, locale }: HomesData & FrameData
   );
 }
 
-function headingOf(show: HomesViewName, found: number, locale: string, mixed: number): string {
+function viewSentence({ view, homes, found, pages, locale }: HomesData & FrameData): string {
   const count = numberText(found, locale);
-  const headings: Readonly<Record<HomesViewName, string>> = {
-    homes: found === 1 ? "1 home, its last 30 nights" : `${count} homes, the last 30 nights of each`,
-    missing: `Data that is missing in the last 60 days, of ${count} ${found === 1 ? "home" : "homes"}`,
-    activity: `Activity of ${found === 1 ? "1 home" : `${count} homes`} in the last ${activity_days} days`,
-    silent: found === 0 ? "No device is silent" : `${count} silent ${found === 1 ? "device" : "devices"}`,
-    batteries:
-      found === 0
-        ? "No battery is nearly empty"
-        : `${count} ${found === 1 ? "battery is" : "batteries are"} nearly empty`,
-    firmware:
-      found === 0
-        ? "No device tells its firmware"
-        : mixed === 0
-          ? "All devices of a model have the same firmware"
-          : `Devices of ${mixed} ${mixed === 1 ? "model" : "models"} have different firmware`,
-    versions: `${count} ${found === 1 ? "version" : "versions"}`,
-  };
-  return headings[show];
+  const ofHomes = homes === 1 ? "1 home" : `${numberText(homes, locale)} homes`;
+  if ("map" in view) return missingSentence(view.map, pages === 1, ofHomes);
+  if ("pictures" in view) return `Activity of ${ofHomes} in the last ${activity_days} days`;
+  if ("silent" in view)
+    return found === 0
+      ? "No device is silent."
+      : `${count} ${found === 1 ? "device is" : "devices are"} silent.`;
+  if ("batteries" in view)
+    return found === 0
+      ? "No battery is nearly empty."
+      : `${count} ${found === 1 ? "battery is" : "batteries are"} nearly empty.`;
+  if ("mixed" in view)
+    return found === 0
+      ? "No device tells its firmware."
+      : view.mixed === 0
+        ? "All devices of a model have the same firmware."
+        : `Devices of ${view.mixed} ${view.mixed === 1 ? "model" : "models"} have different firmware.`;
+  const running = "versions" in view ? view.versions.filter((one) => one.homes > 0).length : 0;
+  if (running > 1) return `${ofHomes} run ${running} versions.`;
+  return homes === 1 ? "1 home runs 1 version." : `All ${ofHomes} run the same version.`;
+}
+
+/** @param isAll the rows are those of all homes that are shown on any page */
+function missingSentence(rows: readonly MissingRow[], isAll: boolean, ofHomes: string): string {
+  const worst = rows.reduce((most, row) => (row.percent > most.percent ? row : most), rows[0] as MissingRow);
+  if (!isAll) return `Data that is missing in the last 60 days, of ${ofHomes}`;
+  if (worst.percent === 0) return `Nothing is missing in the last 60 days, of ${ofHomes}.`;
+  return `Home ${worst.homeid} has lost most: ${worst.percent} % of its data of the last 60 days is missing.`;
 }
 
 function Shown({ view, data }: { view: HomesView; data: HomesData & FrameData }) {
@@ -250,7 +270,10 @@ function ActivityPictures({ homeids }: { homeids: readonly number[] }) {
   return (
     <>
       <Patterns />
-      <p class="quiet">A row is a day, the newest on top, and a column an hour from midnight to midnight.</p>
+      <p class="quiet">
+        A row is a day, the newest on top, and a column an hour from midnight to midnight. Days before the
+        first reading are left out.
+      </p>
       <ul class="legend" aria-label="How activity is drawn">
         {activityLevels.map(({ words }, place) => (
           <li key={words}>

@@ -226,8 +226,8 @@ export function VersionTable({ rows, locale }: TableOfRows<VersionRow>) {
           <td class="number" data-label="Homes">
             {numberText(homes, locale)}
           </td>
-          <td data-label="Rings">{rings.join(", ")}</td>
-          <td class="whole">
+          <td data-label="Rings">{rings.length === 0 ? "none" : rings.join(", ")}</td>
+          <td class="whole" data-label="Which">
             <HomeLinks homeids={homeids} />
             {homes > homeids.length && version !== null ? (
               <>
