@@ -45,7 +45,7 @@ test("a gateway that is paused hears its sensor and keeps nothing of it, says so
   });
   const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
   const page = await fetch(`${gateway.origin}/recorded`, { headers: { cookie, accept: "text/html" } });
-  expect(await page.text()).toContain("Recording is paused since");
+  expect(await page.text()).toContain("Recording has been paused since");
   expect(await site.answer("resume", "--json", "--data", site.data)).toMatchObject({ resumed: true });
   await stick.tell({ do: "notify", ieee, status: 0x33 });
   await eventually(async () => ((await events())[0] === 0x33 ? true : undefined), "the event after it");

@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { RequestRefusal } from "../server/elysia-app.ts";
-import { HttpError } from "../server/http-errors.ts";
+import { errorTable, HttpError } from "../server/http-errors.ts";
 import { showAcceptance } from "./acceptance/acceptance-data.ts";
 import { showAlerts } from "./alerts/alerts-data.ts";
 import { browserComponents } from "./browser-components.ts";
@@ -14,7 +14,7 @@ import { showHomes } from "./homes/homes-data.ts";
 import { showMesh } from "./mesh/mesh-data.ts";
 import { assets } from "./page-assets.ts";
 import { showRecorded } from "./recorded/recorded-data.ts";
-import { refusalTitle } from "./refusal-page.tsx";
+import { refusalWords } from "./refusal-page.tsx";
 import { showSetupVisit } from "./setup-visit/setup-visit-data.ts";
 import type { SignIn } from "./sign-in/sign-in-faults.ts";
 import { type Asked, type PageName, paths, type Show, type ShownPage } from "./site.ts";
@@ -44,8 +44,13 @@ export function signInText(data: SignIn & { locale: string }): Promise<string> {
 
 /** Shown in the place of a page that there is not, or that cannot be made now. */
 export function refusalText(data: RequestRefusal): Promise<string> {
-  const title = refusalTitle(data.status, data.busy);
-  return documentText({ name: "refusal", title, data: { ...data, locale: "en", trail: [] } });
+  const { title } = refusalWords(data);
+  // Of a home that is restricted the first page is refused too.
+  const instead =
+    data.code === errorTable.home_restricted.code
+      ? { href: "/recorded", text: "What is recorded here, and what is not" }
+      : undefined;
+  return documentText({ name: "refusal", title, data: { ...data, instead, locale: "en", trail: [] } });
 }
 
 async function documentText({ name, title, data, plots = [], drawings = [] }: DocumentOf): Promise<string> {

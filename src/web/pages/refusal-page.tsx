@@ -1,10 +1,10 @@
 /** The page of an error: its reason, and its remedy. */
-export function RefusalPage({ status, message, retry_s, busy = false }: RefusalData) {
+export function RefusalPage({ status, message, retry_s, busy = false, instead }: RefusalData) {
+  const { title, words } = refusalWords({ status, message, busy });
   return (
     <main class="refusal">
-      <h1>{refusalTitle(status, busy)}</h1>
-      {/* Of what is not there the error says no more, in words of the interface; the remedy says when to try again. */}
-      {status === 404 ? null : <p>{message.replace(/: try again in \d+ s$/, "")}.</p>}
+      <h1>{title}</h1>
+      {words === null ? null : <p>{words}</p>}
       {status === 422 ? (
         <p>
           Correct the address, or <a href="?">open the page without it</a>.
@@ -15,7 +15,11 @@ export function RefusalPage({ status, message, retry_s, busy = false }: RefusalD
         <p>{busy ? `This page tries again by itself in ${waitText(retry_s)}.` : remedyOf(status, retry_s)}</p>
       )}
       <p>
-        <a href="/">To the first page</a>
+        {instead === undefined ? (
+          <a href="/">To the first page</a>
+        ) : (
+          <a href={instead.href}>{instead.text}</a>
+        )}
       </p>
     </main>
   );
@@ -29,13 +33,31 @@ interface RefusalData {
   readonly retry_s?: number;
   /** The server has too many requests. */
   readonly busy?: boolean;
+  /** A page that may be opened where not even the first one may. */
+  readonly instead?: { readonly href: string; readonly text: string } | undefined;
 }
 
-export function refusalTitle(status: number, busy = false): string {
-  if (busy) return "Busy";
-  if (status === 404) return "There is nothing here";
-  if (status === 429) return "Too many tries";
-  return status >= 500 ? "This cannot be shown now" : "This cannot be done";
+/** The first line, and what else the error says: of a refusal that names its reason and its remedy, these. */
+export function refusalWords(of: Pick<RefusalData, "status" | "message" | "busy">): {
+  readonly title: string;
+  readonly words: string | null;
+} {
+  const { status, message, busy = false } = of;
+  if (status === 403) {
+    const [reason = "", ...remedy] = message.split(": ");
+    return { title: `${reason}.`, words: remedy.length === 0 ? null : `${capitalised(remedy.join(": "))}.` };
+  }
+  // Of what is not there the error says no more, in words of the interface.
+  if (status === 404) return { title: "There is nothing here", words: null };
+  // The remedy says when to try again.
+  const words = `${message.replace(/: try again in \d+ s$/, "")}.`;
+  if (busy) return { title: "Busy", words };
+  if (status === 429) return { title: "Too many tries", words };
+  return { title: status >= 500 ? "This cannot be shown now" : "This cannot be done", words };
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function remedyOf(status: number, retry_s: number | undefined): string {

@@ -13,6 +13,8 @@ export type MakeRefusalPage = (refusal: RequestRefusal) => Promise<RefusalPage>;
 
 export interface RequestRefusal {
   readonly status: number;
+  /** Of the error, as `errorTable` has it. */
+  readonly code: number;
   readonly message: string;
   /** Seconds after which the browser may try again. */
   readonly retry_s?: number;

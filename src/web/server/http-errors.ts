@@ -36,11 +36,11 @@ export const errorTable = {
   form_foreign: row(40301, "The form was not sent by a page of this server: open the page again"),
   setup_scope: row(
     40302,
-    "Setting up a home needs a token of scope admin: lintel token create NAME --scope admin --link makes one",
+    "Setting up a home needs a token of scope admin: to make one, run lintel token create NAME --scope admin --link",
   ),
   alerts_scope: row(
     40303,
-    "Dealing with alerts needs a token of scope admin: lintel token create NAME --scope admin --link makes one",
+    "Dealing with alerts needs a token of scope admin: to make one, run lintel token create NAME --scope admin --link",
   ),
   home_restricted: row(
     40304,
@@ -48,7 +48,7 @@ export const errorTable = {
   ),
   notes_scope: row(
     40305,
-    "Writing notes needs a token of scope admin, or [home] may_note = true at the gateway: lintel token create NAME --scope admin --link makes one",
+    "Writing notes needs a token of scope admin, or [home] may_note = true at the gateway: to make one, run lintel token create NAME --scope admin --link",
   ),
   path_unknown: row(40401, "There is nothing at this path"),
   typename_unknown: row(40402, "No item type is named {typename}"),

@@ -228,6 +228,7 @@ async function asPage(
   if (page === undefined) {
     page = await make({
       status,
+      code,
       message,
       busy,
       ...(after === null ? {} : { retry_s: Number(after) }),

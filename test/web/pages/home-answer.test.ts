@@ -60,10 +60,10 @@ test("a pause stands before everything else, with its end where it has one", () 
   const paused = { from_ms: now_ms - hour_ms, until_ms: now_ms + hour_ms };
   const heard = "The one device here was heard in time.";
   expect(answer([sensor], [], paused)).toMatch(
-    new RegExp(`^Recording is paused since [0-9:]+, until [0-9:]+\\. ${heard}$`),
+    new RegExp(`^Recording has been paused since [0-9:]+, until [0-9:]+\\. ${heard}$`),
   );
   expect(answer([sensor], [], { ...paused, until_ms: null })).toMatch(
-    /^Recording is paused since [0-9:]+\. The/,
+    /^Recording has been paused since [0-9:]+\. The/,
   );
 });
 

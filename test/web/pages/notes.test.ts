@@ -44,6 +44,10 @@ async function noting(path: string, token = server.tokens.admin): Promise<Noting
 test("an administrator writes a note in the time of the home, and removes it; nobody else does", async () => {
   const { admin, read, sync, expired } = server.tokens;
   expect(await send(form, read)).toBe(403);
+  const headers = { ...ownForm, Cookie: `${server.cookieName}=${read}` };
+  expect(await (await server.send("/notes", form, headers)).text()).toMatch(
+    /<h1>Writing notes needs a token of scope admin, or [^<]*\.<\/h1><p>To make one, run lintel token create [^<]*\.<\/p>/,
+  );
   for (const token of [sync, expired, "none"]) expect(await send(form, token)).toBe(401);
   expect(await notesOf()).toEqual([]);
   expect(await send({ ...form, words: " her son " }, admin)).toBe(303);

@@ -48,11 +48,17 @@ test("the page of a home that is restricted says so, and who may look, and nothi
   const at = { target: { home: 0 }, at_ms: restricted.clock.now().unix_ms, who: "lea", reason: "a letter" };
   await restricted.store.restrict(at);
   const text = await textOf(await restricted.page("/recorded", restricted.tokens.read));
-  expect(text).toContain("what was recorded is kept, and shown to nobody");
+  expect(text).toContain(
+    "Nothing has been recorded since 13:00: what was recorded before is kept, and shown to nobody.",
+  );
   expect(text).toContain("the study’s server notes each look");
   for (const { itemname } of items) expect(text).not.toContain(itemname);
   expect(text).not.toContain("about people here");
-  expect((await restricted.page("/", restricted.tokens.read)).status).toBe(403);
+  const first = await restricted.page("/", restricted.tokens.read);
+  expect(first.status).toBe(403);
+  const refusal = await first.text();
+  expect(refusal).toContain("<h1>Home 12 is restricted.</h1>");
+  expect(refusal).toContain('<a href="/recorded">What is recorded here, and what is not</a>');
   await restricted.store.liftRestriction(at);
   expect((await restricted.page("/", restricted.tokens.read)).status).toBe(200);
 });
@@ -281,7 +287,7 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     const followed = visit.page.waitForResponse(/\/live\/recorded$/);
     await visit.page.goto(`${own.origin}/recorded`);
     await followed;
-    const paused = visit.page.getByRole("heading", { name: "Recording is paused" });
+    const paused = visit.page.getByRole("heading", { name: "Recording has been paused" });
     for (const [state, isThere] of [
       ["paused", "visible"],
       ["ready", "detached"],

@@ -12,12 +12,12 @@ export interface PausedNow {
 export function pausedText({ from_ms, until_ms, why }: PausedNow, times: Times): string {
   const until = until_ms === null ? "" : `, until ${momentText(until_ms, times)}`;
   if (why !== undefined)
-    return `Recording has stopped ${momentText(from_ms, times)}: ${reasons[why]}${until}.`;
-  return `Recording is paused since ${momentText(from_ms, times)}${until}.`;
+    return `Nothing has been recorded since ${momentText(from_ms, times)}: ${reasons[why]}${until}.`;
+  return `Recording has been paused since ${momentText(from_ms, times)}${until}.`;
 }
 
 const reasons: Readonly<Record<PauseReason, string>> = {
   consent_withdrawn: "the consent was withdrawn",
   enrollment_ended: "the time in the study is over",
-  restricted: "what was recorded is kept, and shown to nobody",
+  restricted: "what was recorded before is kept, and shown to nobody",
 };
