@@ -287,11 +287,16 @@ export function acceptanceReportOf({ signed, nights }: KeptAcceptance): Acceptan
 
 /** `Accepted, first night good`, or what was not. */
 export function acceptanceAnswer({ faults, night }: AcceptanceReport): string {
-  if (faults.length > 0) return `Not accepted: ${faults[0]}`;
+  if (faults.length > 0) return `Not accepted${reasonsText(faults)}`;
   if (night === undefined) return "Accepted, first night to come.";
   return night.length === 0
     ? "Accepted, first night good."
-    : `Accepted, but the first night was not good: ${night[0]}`;
+    : `Accepted, but the first night was not good${reasonsText(night)}`;
+}
+
+/** A report has the first reasons alone, and so no count of them. */
+function reasonsText([first, ...others]: readonly string[]): string {
+  return others.length === 0 ? `: ${first}` : `, for several reasons. The first: ${first}`;
 }
 
 /** Answers the acceptances of a home, newest first; a gateway has one home, and does not look which. */

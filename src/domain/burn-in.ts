@@ -144,7 +144,9 @@ export function burnInAnswer(results: BurnInResults): string {
     names.map((name) => burnInChecks[name].title).join(", ");
   const left = skipped.length === 0 ? "" : ` Skipped: ${titles(skipped)}.`;
   if (failed.length > 0) return `This box may not go to a home. Failed: ${titles(failed)}.${left}`;
-  return skipped.length === 0 ? "Every check has passed." : `What was checked has passed.${left}`;
+  return skipped.length === 0
+    ? "This box may go to a home: every check has passed."
+    : `What was checked has passed.${left}`;
 }
 
 /** A burn-in as a gateway tells central of it: checks that failed or were skipped, and parts that are others than they were at it, in words. */

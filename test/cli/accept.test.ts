@@ -62,7 +62,7 @@ test("a terminal asks for each device, leaves out what the technician leaves out
   expect(text).toContain("✓ Kitchen motion (Kitchen) did it.");
   expect(text).toContain("Front door was not tried: is it in this home?");
   // No gateway runs here: nobody would hear the next event.
-  expect(text).toContain("Not accepted: The gateway does not run.");
+  expect(text).toContain("Not accepted, for several reasons. The first: The gateway does not run.");
   expect(text).toMatch(/Record 1, by Ann Lee, .* Signed by the key /);
 });
 

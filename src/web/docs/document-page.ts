@@ -116,7 +116,7 @@ ${script === undefined ? undefined : html`<script type="module" src="${script}">
 <nav aria-label="Contents">
 <p class="brand"><a href="${base}/docs">Lintel</a></p>
 <form action="${base}/docs" role="search"><input type="search" name="q" value="${asked}" aria-label="Search the documents" placeholder="Search" maxlength="100" required></form>
-<details class="contents fold"${file?.name === "" ? new Markup(" open") : undefined}><summary>Contents</summary>${this.#contents(file)}</details>
+<details class="contents fold"><summary>Contents</summary>${this.#contents(file)}</details>
 </nav>
 <main id="main">
 ${body}

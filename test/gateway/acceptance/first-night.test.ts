@@ -87,7 +87,9 @@ test("a night names what was not good: a silent device, late messages, a slow ca
     "The clock may be off by 16 s.",
     "The card took up to 2500 ms for a write.",
   ]);
-  expect(answer).toMatch(/^Accepted, but the first night was not good: Kitchen motion was covered/);
+  expect(answer).toMatch(
+    /^Accepted, but the first night was not good, for several reasons\. The first: Kitchen motion was covered/,
+  );
 });
 
 test("a visit that ends while its first night is added stays, and the night stands beside its own record", async () => {

@@ -59,7 +59,9 @@ test("central shows whether a home was accepted and how its first night was, wit
 
 test("an earlier record stays as it was, with its faults", async () => {
   const text = await read("/homes/3/acceptance?number=1");
-  expect(text).toContain("Not accepted: The walk along Hall from Hall 1 was not tried.");
+  expect(text).toContain(
+    "Not accepted, for several reasons. The first: The walk along Hall from Hall 1 was not tried. This record is no longer the newest: number 2, accepted .",
+  );
   expect(await read("/homes/5/acceptance")).toContain("Nobody has accepted this home yet.");
   const token = await served.mint("read");
   expect((await served.page("/homes/3/acceptance?number=9", token)).status).toBe(422);

@@ -167,7 +167,7 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     const { page } = visit;
     await page.goto(`${serving.origin}${doorPage}?${span}&day=2026-10-25`);
     expect(await page.textContent(".answer")).toBe(
-      "This door sensor was last heard today 12:00. The newest of its 90 readings is of today 07:02.",
+      "This door sensor was last heard today at 12:00. The newest of its 90 readings is of today at 07:02.",
     );
     const first = page.locator("section[aria-labelledby=day] li").first();
     expect(await first.textContent()).toBe("02:30:00.000 Opened");

@@ -44,25 +44,36 @@ function box(...states: DoseStatus[]): DeviceRow {
 function answer(
   devices: readonly DeviceRow[],
   troubles: readonly Trouble[] = [],
-  paused: PausedNow | null = null,
+  { paused = null, here_ms = null }: { paused?: PausedNow | null; here_ms?: number | null } = {},
 ): string {
   const needs = needsOf(troubles, devices, days);
-  return renderToString(h(Answer, { paused, needs, devices, isWhole: true, times })).replace(/<[^>]*>/g, "");
+  return renderToString(h(Answer, { paused, needs, devices, isWhole: true, here_ms, times })).replace(
+    /<[^>]*>/g,
+    "",
+  );
 }
 
 const taken = box("taken", "taken", "taken", "taken", "taken", "taken", "due");
 
 test("where all is well the first sentence says so", () => {
-  expect(answer([sensor, taken])).toBe("All 2 devices were heard in time.");
+  expect(answer([sensor, taken])).toBe("Both devices were heard in time.");
+  expect(answer([sensor, sensor, taken])).toBe("All 3 devices were heard in time.");
+});
+
+test("of what has not been sent the first sentence of central says nothing", () => {
+  const upload = (ago_h: number) => answer([sensor, taken], [], { here_ms: now_ms - ago_h * hour_ms });
+  expect(upload(0.5)).toBe("Both devices were heard in time.");
+  expect(upload(4.5)).toBe("Both devices were heard in time until 02:30, the last upload.");
+  expect(upload(28.5)).toBe("Both devices were heard in time until yesterday 02:30, the last upload.");
 });
 
 test("a pause stands before everything else, with its end where it has one", () => {
   const paused = { from_ms: now_ms - hour_ms, until_ms: now_ms + hour_ms };
   const heard = "The one device here was heard in time.";
-  expect(answer([sensor], [], paused)).toMatch(
+  expect(answer([sensor], [], { paused })).toMatch(
     new RegExp(`^Recording has been paused since [0-9:]+, until [0-9:]+\\. ${heard}$`),
   );
-  expect(answer([sensor], [], { ...paused, until_ms: null })).toMatch(
+  expect(answer([sensor], [], { paused: { ...paused, until_ms: null } })).toMatch(
     /^Recording has been paused since [0-9:]+\. The/,
   );
 });
@@ -84,7 +95,7 @@ test("the one thing to do stands in the first sentence, behind whether everythin
 
 test("a headline counts what it lists: a dose that was missed days ago is in the row of its box alone", () => {
   const earlier = box("missed", "taken", "taken", "missed", "taken", "taken", "due");
-  expect(answer([sensor, earlier])).toBe("All 2 devices were heard in time.");
+  expect(answer([sensor, earlier])).toBe("Both devices were heard in time.");
   const both = box("taken", "taken", "taken", "missed", "taken", "missed", "due");
   expect(answer([sensor, both])).toBe(
     "All devices were heard. One thing to do: Pill box was not opened yesterday.",

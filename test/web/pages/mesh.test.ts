@@ -64,7 +64,7 @@ test("central shows the mesh of a home by the names of its items, what is to be 
 test("a home without a scan that can be read says so, and a token of other homes sees no home", async () => {
   const token = await served.mint("read");
   for (const home of [4, 5])
-    expect(await (await served.page(`/homes/${home}/mesh`, token)).text()).toContain("are not known yet");
+    expect(await (await served.page(`/homes/${home}/mesh`, token)).text()).toContain("is not known yet");
   const bound = await served.mint("read", { homes: [4], projects: [], studies: [] });
   expect((await served.page("/homes/3/mesh", bound)).status).toBe(404);
   expect((await served.page("/homes/4/mesh", bound)).status).toBe(200);

@@ -132,7 +132,7 @@ function momentsOf({ hours }: StateDevice, { from_ms, to_ms }: TimeSpan, random:
 }
 
 /** Everything that a device tells when something happens to it. */
-function readingsAt({ device }: StateDevice, at_ms: number): Reading[] {
+function readingsAt({ device, subtype }: StateDevice, at_ms: number): Reading[] {
   const end_ms = at_ms + lasts_ms;
   switch (device.kind) {
     case "pillboxes": {
@@ -149,7 +149,10 @@ function readingsAt({ device }: StateDevice, at_ms: number): Reading[] {
     case "watches":
       return [reading(device, "watch_epochs", at_ms, { duration: 300, distance: 80, steps: 110, ...awake })];
     default:
-      return [sensorEvent(device, at_ms, open), sensorEvent(device, end_ms, closed)];
+      return [
+        sensorEvent(device, at_ms, subtype === "door" ? open : present),
+        sensorEvent(device, end_ms, idle),
+      ];
   }
 }
 
@@ -163,6 +166,8 @@ function listenedBetween({ from_ms, to_ms }: TimeSpan, away: readonly TimeSpan[]
 }
 
 const lasts_ms = 20_000;
+/** Zone statuses of NYCE's sensors: a contact raises alarm 1, a motion sensor alarm 2. */
 const open = 0x31;
-const closed = 0x30;
+const present = 0x32;
+const idle = 0x30;
 const awake = { walkState: 2, runState: 1, sleepState: 1 };

@@ -22,14 +22,24 @@ export function AcceptancePage(data: AcceptanceData & FrameData) {
       </Frame>
     );
   const { answer, signed, key } = record;
+  const [newest] = all;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
   return (
     <Frame {...frame}>
       <article class="acceptance">
         <h1>{answer}</h1>
+        {newest === undefined || newest.number === signed.number ? null : (
+          <p>
+            This record is no longer the newest:{" "}
+            <a href="?">
+              number {newest.number}, {newest.passed ? "accepted" : "not accepted"}
+            </a>
+            .
+          </p>
+        )}
         <Faults faults={signed.faults} />
         <RecordFacts signed={signed} times={times} />
-        {record.night === null && signed.number !== all[0]?.number ? null : (
+        {record.night === null && signed.number !== newest?.number ? null : (
           <Night record={record} times={times} />
         )}
         <Devices record={record} times={times} />
@@ -59,9 +69,9 @@ function RecordFacts({ signed, times }: { signed: Shown["signed"]; times: Times 
       </dd>
       <dt>Tried by</dt>
       <dd>{tester}</dd>
-      <dt>From, until</dt>
+      <dt>When</dt>
       <dd>
-        {dateAndTime(started)}, {clockText(finished * 1000, times)} ({timezone})
+        {dateAndTime(started)} to {clockText(finished * 1000, times)} ({timezone})
       </dd>
       <dt>Clock</dt>
       <dd>{clockknown ? "right" : "not known to be right"}</dd>
@@ -87,7 +97,7 @@ function LineWalk(of: { line: string; fired: readonly string[]; took: number | n
       <dt>Walk in {line}</dt>
       <dd>
         {fired.length === 0 ? "nobody was seen" : fired.join(", ")}
-        {took === null ? "" : `, in ${numberText(took, times.locale, 1)} s`}
+        {took === null ? "" : `, in ${numberText(took, times.locale, 1)}\u00a0s`}
       </dd>
     </>
   );
@@ -140,7 +150,7 @@ function Devices({ record, times }: { record: Shown; times: Times }) {
                 {device.macaddress}
                 {device.replaces === null ? "" : `, in place of ${device.replaces}`}
                 {device.through === null ? "" : `, through ${device.through}`}
-                {device.metres === null ? "" : `, at ${numberText(device.metres, times.locale, 2)} m`}
+                {device.metres === null ? "" : `, at ${numberText(device.metres, times.locale, 2)}\u00a0m`}
               </small>
             </span>
           </td>

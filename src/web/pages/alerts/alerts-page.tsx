@@ -104,9 +104,9 @@ function Alert(props: { alert: AlertGroup["alerts"][number]; canTick: boolean; t
         ) : (
           <>
             {told.to.length === 0
-              ? "People were"
-              : `${listText(told.to)} ${told.to.length === 1 ? "was" : "were"}`}{" "}
-            told <Moment at_ms={told.at_ms} times={times} />.
+              ? "People have"
+              : `${listText(told.to)} ${told.to.length === 1 ? "has" : "have"}`}{" "}
+            known since <Moment at_ms={told.at_ms} times={times} />.
           </>
         )}{" "}
         {acknowledged === null ? null : (

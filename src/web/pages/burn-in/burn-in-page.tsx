@@ -9,9 +9,9 @@ export function BurnInPage(data: BurnInData & FrameData) {
   if (record === null)
     return (
       <Frame {...frame}>
-        <h1>The hardware of this box was not proven.</h1>
+        <h1>Nobody has tested the hardware of this box yet.</h1>
         <p>
-          At the bench, <code>lintel burn-in</code> tries the card, the power supply, the sticks and the
+          At the bench, <code>lintel burn-in</code> tests the card, the power supply, the sticks and the
           sensors of a box before it goes to a home.
         </p>
       </Frame>

@@ -111,12 +111,9 @@ function Lines({ lines }: { lines: DeviceData["known"] }) {
 export function Sentence({ answer, words, health, locale, now_ms, zone }: DeviceData & FrameData) {
   const { heard_ms, newest_ms, expected_ms, overdue, replaced, battery_percent, count } = health;
   const times = { locale, zone, now_ms };
+  const textOf = (at_ms: number) => `${dayText(at_ms, times)} at ${clockText(at_ms, times)}`;
   const moment = (at_ms: number) => (
-    <ExactMoment
-      at_ms={at_ms}
-      text={`${dayText(at_ms, times)} ${clockText(at_ms, times)}`}
-      exact={preciseText(at_ms, times)}
-    />
+    <ExactMoment at_ms={at_ms} text={textOf(at_ms)} exact={preciseText(at_ms, times)} />
   );
   const low = replaced === null && battery_percent !== null && battery_percent <= low_percent;
   const isFirst = answer === null || overdue || replaced !== null;
@@ -135,7 +132,9 @@ export function Sentence({ answer, words, health, locale, now_ms, zone }: Device
             {moment(heard_ms)}.
           </>
         )}
-        {newest_ms === null ? null : (
+        {newest_ms === null ? null : heard_ms !== null && textOf(heard_ms) === textOf(newest_ms) ? (
+          ` Its ${numberText(count, locale)} readings go up to then.`
+        ) : (
           <>
             {" "}
             The newest of its {numberText(count, locale)} readings is of {moment(newest_ms)}.

@@ -1,3 +1,4 @@
+import { hour_ms } from "../../../base/time.ts";
 import { Moment } from "../parts/page-frame.tsx";
 import { pausedText } from "../parts/paused-text.ts";
 import { durationText, type Times } from "../time-text.ts";
@@ -5,7 +6,9 @@ import type { HomePageData } from "./home-data.ts";
 import type { HomeNeed } from "./home-needs.ts";
 import { conflictText, headOf } from "./home-words.tsx";
 
-type Answered = Pick<HomePageData, "paused" | "needs" | "devices" | "isWhole"> & { readonly times: Times };
+type Answered = Pick<HomePageData, "paused" | "needs" | "devices" | "isWhole" | "here_ms"> & {
+  readonly times: Times;
+};
 
 /** The first sentences of the page: whether recording is paused, whether all devices were heard, and what to do. */
 export function Answer({ paused, ...of }: Answered) {
@@ -17,7 +20,7 @@ export function Answer({ paused, ...of }: Answered) {
   );
 }
 
-function Heard({ needs, devices: all, isWhole, times }: Omit<Answered, "paused">) {
+function Heard({ needs, devices: all, isWhole, here_ms, times }: Omit<Answered, "paused">) {
   const devices = all.filter(({ replaced }) => replaced === null).length;
   if (devices === 0 && !isWhole) return <>Your token shows nothing of this home.</>;
   if (devices === 0 && needs.length === 0) return <>No device has been heard here yet.</>;
@@ -26,8 +29,19 @@ function Heard({ needs, devices: all, isWhole, times }: Omit<Answered, "paused">
     return (
       <>
         {devices === 1
-          ? "The one device here was heard in time."
-          : `All ${devices} devices were heard in time.`}
+          ? "The one device here was"
+          : devices === 2
+            ? "Both devices were"
+            : `All ${devices} devices were`}{" "}
+        heard in time
+        {/* Central knows nothing of the time since. */}
+        {here_ms !== null && times.now_ms - here_ms > hour_ms ? (
+          <>
+            {" "}
+            until <Moment at_ms={here_ms} times={times} />, the last upload
+          </>
+        ) : null}
+        .
       </>
     );
   const heard = needs.every(({ type }) => type === "battery" || type === "missed")

@@ -12,7 +12,7 @@ import { Axis, Strip } from "./strip.tsx";
 import { type StripSpanName, spans, type TimeWindow } from "./strip-window.ts";
 
 export function HomePage(data: HomePageData & FrameData) {
-  const { zone, path, window, paused, needs, devices, isWhole, maySetUp, locale, now_ms } = data;
+  const { zone, path, window, paused, needs, devices, isWhole, here_ms, maySetUp, locale, now_ms } = data;
   const times = { locale, zone, now_ms };
   return (
     <Frame {...data}>
@@ -23,7 +23,7 @@ export function HomePage(data: HomePageData & FrameData) {
           <Spans path={path} span={window.span} />
         </div>
         <h1>
-          <Answer paused={paused} needs={needs} devices={devices} isWhole={isWhole} times={times} />
+          <Answer {...{ paused, needs, devices, isWhole, here_ms, times }} />
         </h1>
         {needs.length === 0 ? null : (
           <ul class="home-needs">

@@ -12,7 +12,7 @@ export function MeshPage(data: MeshData & FrameData) {
   if (mesh === null || scanned_ms === null || first_ms === null)
     return (
       <Frame {...frame}>
-        <h1>The ways of the devices are not known yet.</h1>
+        <h1>How the Zigbee devices hear each other is not known yet.</h1>
         <p>
           A gateway with a Zigbee stick asks its devices every six hours who hears whom. To ask now, run{" "}
           <code>lintel mesh</code> at the gateway.

@@ -222,7 +222,10 @@ function Distance({ device }: { device: SetupVisitDevice }) {
 }
 
 function answerOf({ lines, devices }: SetupVisitProps): string {
-  if (!devices.some(isInLine)) return "There is no curtain sensor to measure here.";
+  if (!devices.some(isInLine))
+    return devices.some(({ line }) => line !== null)
+      ? "The configuration has the distances of all curtain sensors."
+      : "There is no curtain sensor to measure here.";
   const measured = lines.filter(({ fault }) => fault === null);
   const left = devices.filter((device) => isInLine(device) && device.metres === null).length;
   if (measured.length > 0 && left === 0) return "The line is measured.";
