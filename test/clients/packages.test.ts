@@ -74,9 +74,13 @@ function isMinutes(column: string): boolean {
 }
 
 /** Runs a program of a client with the demo in its environment, and answers what it printed. */
-async function run(command: readonly string[], env: Record<string, string> = {}): Promise<string> {
+async function run(
+  command: readonly string[],
+  env: Record<string, string> = {},
+  cwd = site.directory,
+): Promise<string> {
   const child = Bun.spawn([...command], {
-    cwd: site.directory,
+    cwd,
     env: {
       ...process.env,
       PYTHONDONTWRITEBYTECODE: "1",
@@ -266,14 +270,47 @@ test("the TypeScript client gives a derived measure as the records of the interf
 });
 
 describe("the cookbook answers from a package as the household lived", () => {
-  /** The lines of a language in docs/cookbook.md, question by question. */
-  const linesOf = (language: string) =>
-    [...readFileSync(join(clients, "../docs/cookbook.md"), "utf8").matchAll(fence)].flatMap(
-      ([, of, lines]) => (of === language ? [lines ?? ""] : []),
+  interface Lines {
+    /** The heading that they stand below; empty before the first. */
+    readonly heading: string;
+    readonly text: string;
+  }
+  /** The lines of a language in docs/cookbook.md, in their order. */
+  function linesOf(language: string): Lines[] {
+    const cookbook = readFileSync(join(clients, "../docs/cookbook.md"), "utf8");
+    let heading = "";
+    return [...cookbook.matchAll(/^## ([^\n]*)\n|^```(\w+)\n(.*?)^```/gms)].flatMap(
+      ([, title, of, text = ""]) => {
+        heading = title ?? heading;
+        return of === language ? [{ heading, text }] : [];
+      },
     );
-  const fence = /^```(\w+)\n(.*?)^```/gms;
+  }
+  interface Printed {
+    readonly heading: string;
+    readonly said: string;
+  }
+  /** Answers what a program of all lines prints after each. */
+  async function printedBy(
+    language: string,
+    command: readonly string[],
+    { mark, ...of }: { mark: (at: number) => string; env: Record<string, string>; folder: string },
+  ): Promise<Printed[]> {
+    const lines = linesOf(language);
+    const program = lines.map(({ text }, at) => `${mark(at)}\n${text}`).join("\n");
+    const said = (await run([...command, program], of.env, of.folder)).split(/^== \d+\n/m).slice(1);
+    return lines.map(({ heading }, at) => ({ heading, said: said[at] ?? "" }));
+  }
+
   /** By the plan of the household. */
   let lived: readonly TrueAnswer[];
+  /** Visits to the bathroom on known days without guests, and how many days. */
+  let alone: string;
+  /** Doses that were forgotten, and when last, of each box. */
+  let forgotten: readonly string[];
+  /** Folders that have a package: nobody noted a visit, and each was noted. */
+  const unnoted = site.directory;
+  const noted = join(site.directory, "noted");
 
   beforeAll(async () => {
     // A month with a power cut, an empty battery, visitors, and strangers on the scale.
@@ -282,47 +319,107 @@ describe("the cookbook answers from a package as the household lived", () => {
       const line = curtains.map(({ item, metres }) => `{ item = "${item}", metres = ${metres} }`);
       const sections = `[home]\nid = ${demoHome}\ntimezone = "UTC"\n[walking]\nhall = [${line}]`;
       site.configure({ data: month.directory, sections });
-      const words = ["--since", "2025-07-02", "--until", "2025-07-31", "--output", "lintel-data"];
-      const { code, said } = await site.lintel("export", "--config", site.config, ...words);
-      expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
+      const lintel = async (...words: string[]) => {
+        const [command = "", ...more] = words;
+        const { code, said } = await site.lintel(command, "--config", site.config, ...more);
+        expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
+      };
+      const span = ["--timezone", "home", "--since", "2025-07-02", "--until", "2025-07-31"];
+      await lintel("export", ...span, "--output", join(unnoted, "lintel-data"));
       lived = await trueAnswers(month);
+      const days = [...month.lived].filter(([date]) => month.days.some((day) => day.date === date));
+      const visits = days.flatMap(([, { visit }]) => visit ?? []);
+      const notes = visits.map(({ from_ms, to_ms }, at) => {
+        const [start, stop] = [from_ms, to_ms].map((ms) => Math.floor(ms / 1_000));
+        return { homeid: demoHome, noteid: at + 1, kind: "visitor", start, stop };
+      });
+      const file = join(site.directory, "notes.json");
+      writeFileSync(file, JSON.stringify({ notes }));
+      await lintel("import", file);
+      mkdirSync(noted);
+      await lintel("export", ...span, "--output", join(noted, "lintel-data"));
+      const inBathroom = (await month.rows("room_days")).flatMap(({ day, values: { room, visits } }) =>
+        room === "bathroom" && visits !== null && month.lived.get(day)?.visit === undefined
+          ? [Number(visits)]
+          : [],
+      );
+      const sum = inBathroom.reduce((all, one) => all + one, 0);
+      alone = `${(sum / inBathroom.length).toFixed(2)} ${inBathroom.length}`;
+      forgotten = (["breakfast", "supper"] as const).flatMap((meal) => {
+        const own = days.flatMap(([date, { doses }]) => (doses[meal] === undefined ? [date] : []));
+        return own.length === 0 ? [] : [`${own.length} ${own.at(-1)}`];
+      });
     });
   });
 
-  /** @param printed an answer a line, and then what the lines for several homes print of the first question */
-  function expectAnswers(printed: readonly string[]): void {
-    const answers = printed.slice(0, lived.length);
-    const [mean = ""] = /\d+\.\d+/.exec(printed.slice(lived.length).join(" ")) ?? [];
-    expect(Number(mean).toFixed(2)).toBe(answers[0] ?? "");
-    expect(answers.filter((answer) => !/^-?\d+(\.\d+)?$/.test(answer))).toEqual([]);
-    expect(answers).toHaveLength(lived.length);
-    const off = lived.filter(({ truth, within }, at) => Math.abs(Number(answers[at]) - truth) > within);
+  function expectAnswers(printed: readonly Printed[]): void {
+    const saidBelow = (title: string | RegExp) =>
+      printed.flatMap(({ heading, said }) => (heading.match(title) ? [said.trim()] : []));
+    const answers = lived.map((_, at) => saidBelow(new RegExp(`^${at + 1}\\.`))[0] ?? "");
+    expect(answers.filter((answer) => !/^-?\d+(\.\d+)? \d+$/.test(answer))).toEqual([]);
+    const numbers = answers.map((answer) => answer.split(" ").map(Number));
+    const off = lived.filter(
+      ({ truth, within, known }, at) =>
+        Math.abs((numbers[at]?.[0] ?? Number.NaN) - truth) > within || numbers[at]?.[1] !== known,
+    );
     expect({ off, answers: off.length > 0 ? answers : [] }).toEqual({ off: [], answers: [] });
     told ??= answers;
     expect(answers).toEqual(told);
+    // Each box is counted by itself.
+    const missed = [...(saidBelow(/^3\./)[1] ?? "").matchAll(/\bmissed\s+(\d+)\s+([-\d]+)/g)];
+    expect(missed.map(([, count, last]) => `${count} ${last}`).sort()).toEqual([...forgotten].sort());
+    // A nurse on Wednesdays and the family on Saturdays are people in two rooms at once.
+    const weekdays = [...(saidBelow("Without guests")[1] ?? "").matchAll(/\b([1-7])\s+(\d+(?:\.\d+)?)$/gm)];
+    const medians = new Map(weekdays.map(([, weekday, median]) => [Number(weekday), Number(median)]));
+    expect([
+      medians.size,
+      [...medians].filter(([, median]) => median > 3).map(([weekday]) => weekday),
+    ]).toEqual([7, [3, 6]]);
+    const [mean = ""] = /\d+\.\d+/.exec(saidBelow("Home by home").join()) ?? [];
+    expect(`${Number(mean).toFixed(2)} ${lived[0]?.known}`).toBe(answers[0] ?? "");
   }
   /** Answers of the first language: the others give the same. */
   let told: string[] | undefined;
 
-  test("in DuckDB", async () => {
-    const instance = await DuckDBInstance.create(":memory:");
-    const connection = await instance.connect();
-    await connection.run(`SET file_search_path = '${site.directory}'`);
-    const answers: string[] = [];
-    for (const sql of linesOf("sql"))
-      answers.push(...(await connection.runAndReadAll(sql)).getRows().flat().map(String));
-    connection.closeSync();
-    instance.closeSync();
-    expectAnswers(answers);
-  });
+  /** Runs all lines on both packages. */
+  async function expectBoth(print: (folder: string) => Promise<readonly Printed[]>): Promise<void> {
+    const [without, withNotes] = [await print(unnoted), await print(noted)];
+    const guests = (of: readonly Printed[]) =>
+      of.find(({ heading }) => heading === "Without guests")?.said.trim();
+    expectAnswers(without);
+    expect(guests(without)).toBe(without.find(({ heading }) => heading.startsWith("1."))?.said.trim());
+    expect(guests(withNotes)).toBe(alone);
+    expect(alone).not.toBe(told?.[0] ?? "");
+  }
+
+  test("in DuckDB", () =>
+    expectBoth(async (folder) => {
+      const instance = await DuckDBInstance.create(":memory:");
+      const connection = await instance.connect();
+      await connection.run(`SET file_search_path = '${folder}'`);
+      const printed: Printed[] = [];
+      for (const { heading, text } of linesOf("sql")) {
+        const rows = (await connection.runAndReadAll(text)).getRows();
+        printed.push({ heading, said: rows.map((row) => row.map(String).join(" ")).join("\n") });
+      }
+      connection.closeSync();
+      instance.closeSync();
+      return printed;
+    }));
   const hasPandas = python !== "" && Bun.spawnSync([python, "-c", "import pandas"]).success;
-  test.skipIf(!hasPandas)("in Python", async () => {
-    const program = linesOf("python").join("\n");
-    const printed = await run([python, "-c", program], { PYTHONPATH: join(clients, "python") });
-    expectAnswers(printed.trim().split("\n"));
-  });
-  test.skipIf(!hasPackages)("in R", async () => {
-    const printed = await run([rscript, "-e", linesOf("r").join("\n")], { R_LIBS: library });
-    expectAnswers(printed.trim().split("\n"));
-  });
+  test.skipIf(!hasPandas)("in Python", () =>
+    expectBoth((folder) => {
+      const env = { PYTHONPATH: join(clients, "python") };
+      return printedBy("python", [python, "-c"], { mark: (at) => `print("== ${at}")`, env, folder });
+    }),
+  );
+  test.skipIf(!hasPackages)("in R", () =>
+    expectBoth((folder) =>
+      printedBy("r", [rscript, "-e"], {
+        mark: (at) => `cat("== ${at}\\n")`,
+        env: { R_LIBS: library },
+        folder,
+      }),
+    ),
+  );
 });

@@ -143,7 +143,7 @@ test.each(["sqlite", "postgres"] as const)(
     const cookbook = readFileSync(join(import.meta.dir, "../../docs/cookbook.md"), "utf8");
     const questions = [...cookbook.matchAll(/^```sql\n(.*?)^```/gms)].map(([, sql = ""]) => sql);
     const ofMeasures = questions.filter((sql) => sql.includes("/derived/"));
-    expect(ofMeasures).toHaveLength(10);
+    expect(ofMeasures).toHaveLength(13);
     for (const sql of ofMeasures) {
       const inFile = sql.replace(/'lintel-data\/(.*?)\.csv'/, `'${files}/$1.ndjson'`);
       const inMirror = sql.replace(/'lintel-data\/derived\/(.*?)\.csv'/, "derived_$1");

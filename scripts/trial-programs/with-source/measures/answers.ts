@@ -13,6 +13,8 @@ export interface TrueAnswer {
   readonly of: string;
   readonly truth: number;
   readonly within: number;
+  /** Days that it is of, or doses. */
+  readonly known: number;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function trueAnswers(month: SimulatedMonth): Promise<TrueAnswer[]> 
   };
   const aDay = (days: readonly LocalDay[], of: (day: LocalDay) => number) => {
     if (days.length < known_days_min) throw new Error(`only ${days.length} days are known`);
-    return days.reduce((sum, day) => sum + of(day), 0) / days.length;
+    return { truth: days.reduce((sum, day) => sum + of(day), 0) / days.length, known: days.length };
   };
   const begun = (all: readonly number[], day: LocalDay) => all.filter((at_ms) => isIn(day, at_ms)).length;
   const stays = byPlace(month.stays);
@@ -39,7 +41,13 @@ export async function trueAnswers(month: SimulatedMonth): Promise<TrueAnswer[]> 
   const way = { fromroom: "bedroom", toroom: "bathroom" };
   const ways = changesOf(stays).filter(({ from, to }) => from === way.fromroom && to === way.toroom);
   const speeds = month.days.flatMap(({ date }) => lived.get(date)?.walks.map((walk) => walk.speed_m_s) ?? []);
-  const forgotten = ({ date }: LocalDay) => 2 - Object.keys(lived.get(date)?.doses ?? {}).length;
+  const doses = (await month.rows("doses")).filter(
+    ({ values }) => !["unknown", "due"].includes(String(values["status"])),
+  );
+  const forgotten = doses.filter(({ day, values }) => {
+    const meal = values["itemname"] === "pillbox-morning" ? "breakfast" : "supper";
+    return lived.get(day)?.doses[meal] === undefined;
+  });
   const asleep = month.stays.filter((one) => one.asleep);
   const active = activeMinutes(month);
   const at = (date: string, hour: number) => timeOfDate_ms(zone, date, hour * 60);
@@ -51,19 +59,25 @@ export async function trueAnswers(month: SimulatedMonth): Promise<TrueAnswer[]> 
   return [
     {
       of: "visits to the bathroom a day",
-      truth: aDay(await known("room_days", "visits", { room: "bathroom" }), (day) => begun(inBathroom, day)),
+      ...aDay(await known("room_days", "visits", { room: "bathroom" }), (day) => begun(inBathroom, day)),
       // Guests in another room cut a stay in two.
       within: 0.2,
     },
-    { of: "walking speed, m/s", truth: quartilesOf(speeds)?.median ?? Number.NaN, within: 0.008 },
+    {
+      of: "walking speed, m/s",
+      truth: quartilesOf(speeds)?.median ?? Number.NaN,
+      within: 0.008,
+      known: (await known("walks", "speed")).length,
+    },
     {
       of: "share of doses missed",
-      truth: aDay(await known("doses", "status"), forgotten) / 2,
+      truth: forgotten.length / doses.length,
       within: 0.0001,
+      known: doses.length,
     },
     {
       of: "hours asleep in a night",
-      truth: aDay(
+      ...aDay(
         await known("nights", "asleep_min", { source: "watch" }),
         ({ date }) => lasting(asleep, nightBefore(date, month)) / 60,
       ),
@@ -74,25 +88,26 @@ export async function trueAnswers(month: SimulatedMonth): Promise<TrueAnswer[]> 
       of: "change of weight in a week, kg",
       truth: 7 * slopeOf(weighed.map((day) => [day, weightOn(day) / 1_000])),
       within: 0.05,
+      known: weighed.length,
     },
     {
       of: "hours away a day",
-      truth: aDay(await known("out_of_home", "away_min"), (day) => lasting(away, day) / 60),
+      ...aDay(await known("out_of_home", "away_min"), (day) => lasting(away, day) / 60),
       // Guests who come while she is out are somebody at home.
       within: 0.15,
     },
     // Steps are a lower bound: the watch lies on its charger in most evenings.
-    { of: "steps a day", truth: aDay(await known("steps_daily", "steps"), steps), within: 500 },
+    { of: "steps a day", ...aDay(await known("steps_daily", "steps"), steps), within: 500 },
     {
       of: "active minutes from two to five",
-      truth: aDay(await known("activity", "active_min", { hour: 3 }), ({ date }) =>
+      ...aDay(await known("activity", "active_min", { hour: 3 }), ({ date }) =>
         active({ from_ms: at(date, 2), to_ms: at(date, 5) }),
       ),
       within: 0.01,
     },
     {
       of: "ways from the bedroom to the bathroom a day",
-      truth: aDay(await known("transitions", "transitions", way), (day) =>
+      ...aDay(await known("transitions", "transitions", way), (day) =>
         begun(
           ways.map(({ at_ms }) => at_ms),
           day,
@@ -100,7 +115,12 @@ export async function trueAnswers(month: SimulatedMonth): Promise<TrueAnswer[]> 
       ),
       within: 0.01,
     },
-    { of: "share of the time listened to", truth: listenedShare(month), within: 0.001 },
+    {
+      of: "share of the time listened to",
+      truth: listenedShare(month),
+      within: 0.001,
+      known: month.days.length,
+    },
   ];
 }
 
