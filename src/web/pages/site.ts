@@ -207,7 +207,7 @@ export interface ShownPage<Data> {
   /** Addresses of what its script asks for at once: browsers are told of them before there is a script. */
   readonly plots?: readonly string[];
   /** The drawings on it (`parts/plots-and-tones.ts`): browsers are told of the scripts that make them, too. */
-  readonly drawings?: readonly ("raster" | "curve")[];
+  readonly drawings?: readonly ("raster" | "spiral" | "curve")[];
   readonly data: Data & FrameData;
 }
 

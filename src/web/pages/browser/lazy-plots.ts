@@ -2,12 +2,20 @@ import type { Drawing, Plots, Tones } from "../parts/plots-and-tones.ts";
 
 /** Drawings as a browser makes them. What draws them is loaded by pages that have some: curves take a library that is larger than all the rest. */
 export const plots: Omit<Plots, "open"> = {
-  raster: (canvas, options) =>
-    later(
-      () => import("./raster-drawing.ts"),
-      ({ drawRaster }) => drawRaster(canvas, options),
-      () => options.drawn(undefined),
-    ),
+  raster: (canvas, options) => {
+    const failed = () => options.drawn(undefined);
+    return options.form === "spiral"
+      ? later(
+          () => import("./spiral-drawing.ts"),
+          ({ drawSpiral }) => drawSpiral(canvas, options),
+          failed,
+        )
+      : later(
+          () => import("./raster-drawing.ts"),
+          ({ drawRaster }) => drawRaster(canvas, options),
+          failed,
+        );
+  },
   curve: (box, options) =>
     later(
       () => import("./curve-drawing.ts"),

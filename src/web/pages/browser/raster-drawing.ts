@@ -5,7 +5,6 @@ import type { Drawing, DrawnDay, RasterOptions } from "../parts/plots-and-tones.
 import { isMissing, nothingWords } from "../parts/uncovered-look.ts";
 import { clockText, dateText, type Times } from "../time-text.ts";
 import { rowsOf } from "./day-rows.ts";
-import { turnsOf } from "./day-spiral.ts";
 import {
   addressWith,
   changeBy,
@@ -26,8 +25,8 @@ import { pointAt, shareCursor } from "./shared-cursor.ts";
  * wheel with Ctrl come closer, Shift with arrows moves on, 0 is all of it. Dragging along rows chooses hours, and across them days. What is drawn stands also in
  * attributes of the canvas.
  */
-export function drawRaster(canvas: HTMLCanvasElement, options: RasterOptions): Drawing {
-  const raster = new Raster(canvas, options);
+export function drawRaster(canvas: HTMLCanvasElement, options: RasterOptions, formOf = rowsOf): Drawing {
+  const raster = new Raster(canvas, options, formOf);
   raster.refresh();
   return raster;
 }
@@ -49,10 +48,14 @@ class Raster implements Drawing {
   #asked_ms = Number.NEGATIVE_INFINITY;
   #waiting = false;
 
-  constructor(canvas: HTMLCanvasElement, options: RasterOptions) {
+  constructor(
+    canvas: HTMLCanvasElement,
+    options: RasterOptions,
+    formOf: (edges_ms: readonly number[]) => DayForm,
+  ) {
     this.#canvas = canvas;
     this.#options = options;
-    const form = (options.form === "spiral" ? turnsOf : rowsOf)(options.edges_ms);
+    const form = formOf(options.edges_ms);
     this.#form = form;
     this.#view = this.#asked();
     this.#resized = new ResizeObserver(() => this.#draw());

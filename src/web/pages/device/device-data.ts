@@ -184,7 +184,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const trail = [...trailTo(site.role, home), { href, text: title }];
   const plots = series === undefined ? [] : plotAddresses(data, series);
   const drawings = [
-    ...(plots.length > 0 ? (["raster"] as const) : []),
+    ...(plots.length > 0 ? [data.form === "spiral" ? ("spiral" as const) : ("raster" as const)] : []),
     ...(data.curves.length + data.walking.length > 0 ? (["curve"] as const) : []),
   ];
   return { title, plots, drawings, data: { ...data, now_ms, locale, trail } };
