@@ -1,11 +1,12 @@
 /** The page of an error: its reason, and its remedy. */
-export function RefusalPage({ status, message, retry_s, busy = false, instead }: RefusalData) {
+export function RefusalPage({ status, message, retry_s, busy = false, form = false, instead }: RefusalData) {
   const { title, words } = refusalWords({ status, message, busy });
   return (
     <main class="refusal">
       <h1>{title}</h1>
       {words === null ? null : <p>{words}</p>}
-      {status === 422 ? (
+      {status === 422 && form ? <p>Go back to the form, and correct it.</p> : null}
+      {status === 422 && !form ? (
         <p>
           Correct the address, or <a href="?">open the page without it</a>.
         </p>
@@ -35,6 +36,8 @@ interface RefusalData {
   readonly busy?: boolean;
   /** A page that may be opened where not even the first one may. */
   readonly instead?: { readonly href: string; readonly text: string } | undefined;
+  /** A form was sent. */
+  readonly form?: boolean;
 }
 
 /** The first line, and what else the error says: of a refusal that names its reason and its remedy, these. */

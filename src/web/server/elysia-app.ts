@@ -20,6 +20,8 @@ export interface RequestRefusal {
   readonly retry_s?: number;
   /** Too much is under way: the same request will do in a while. */
   readonly busy: boolean;
+  /** A form was sent, and its address is no page to go back to. */
+  readonly form: boolean;
 }
 
 export interface RefusalPage {

@@ -127,7 +127,7 @@ export async function startServer(
     const refusal = refusalOf(thrown, request, { log: appLog, outages, crowding });
     const make: MakeRefusalPage | undefined = app?.decorator.refusalPage;
     if (make === undefined || !request.accept?.includes("text/html")) return refusal;
-    return asPage(refusal, make, refusalPages).catch((fault) => {
+    return asPage(refusal, make, { known: refusalPages, form: request.method === "POST" }).catch((fault) => {
       log.warn(`the page of a refusal could not be made: ${messageOf(fault)}`);
       return refusal;
     });
@@ -217,13 +217,13 @@ function admission(
 async function asPage(
   refusal: Response,
   make: MakeRefusalPage,
-  known: RecentlyUsed<RefusalPage>,
+  { known, form }: { known: RecentlyUsed<RefusalPage>; form: boolean },
 ): Promise<Response> {
   const { message, code } = (await refusal.clone().json()) as ErrorRecord;
   const { status } = refusal;
   const after = refusal.headers.get("Retry-After");
   const busy = isBusy(code);
-  const name = `${code} ${after} ${message}`;
+  const name = `${code} ${form} ${after} ${message}`;
   let page = known.get(name);
   if (page === undefined) {
     page = await make({
@@ -231,6 +231,7 @@ async function asPage(
       code,
       message,
       busy,
+      form,
       ...(after === null ? {} : { retry_s: Number(after) }),
     });
     known.set(name, page, page.text.length + name.length);

@@ -313,7 +313,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     expect(visit.faults).toEqual([]);
   });
 
-  test("whoever may only read finds nothing there, and a form of another site opens nothing", async () => {
+  test("whoever may only read is told which token it takes, and a form of another site opens nothing", async () => {
     pairing?.kill("SIGINT");
     await pairing?.exited;
     const origin = gateway.origin;
@@ -327,7 +327,9 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
         headers,
         body: new URLSearchParams({ do: "open" }),
       });
-    expect((await fetch(`${origin}/walk`, { headers: cookie })).status).toBe(403);
+    const refused = await fetch(`${origin}/walk`, { headers: { ...cookie, Accept: "text/html" } });
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toContain("lintel token create NAME --scope admin --link");
     expect((await fetch(`${origin}/live/walk`, { headers: cookie })).status).toBe(403);
     for (const path of [
       "/walk/joining",

@@ -60,7 +60,15 @@ export function Notes({ notes, form, times, path, chosen, isChosen = false, item
       {form === null ? null : (
         <details open={isChosen}>
           <summary>Note something about this time</summary>
-          <form method="post" action="/notes" key={`${chosen.from_ms} ${chosen.to_ms}`}>
+          <form
+            method="post"
+            action="/notes"
+            key={`${chosen.from_ms} ${chosen.to_ms}`}
+            // The browser refuses a note that ends before it begins, while its words are still in the form.
+            onInput={({ currentTarget: form }) => {
+              form["until"].min = form["from"].value;
+            }}
+          >
             <input type="hidden" name="home" value={form} />
             <input type="hidden" name="next" value={path} />
             <fieldset>
