@@ -8,6 +8,7 @@ import type { Outage } from "../../../src/domain/outage.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { MailServer } from "../../../testbed/mail-server.ts";
 import { keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
+import type { SettableClock } from "../../../testbed/settable-clock.ts";
 import { faultsForAll } from "./accessibility.ts";
 import { type HomesCentral, now_ms, serveHomes } from "./homes-central.ts";
 import { ownForm } from "./pages-server.ts";
@@ -48,11 +49,12 @@ beforeAll(async () => {
       },
     ],
   };
-  served = await serveHomes("SQLite", (clock) => {
+  const alerts = (clock: SettableClock) => {
     const { log } = keptLog("error");
     notices = new AlertNotices({ settings, send: noticeSender(settings, clock), clock, log });
     return notices;
-  });
+  };
+  served = await serveHomes("SQLite", { alerts });
   admin = await served.mint("admin");
   reader = await served.mint("read");
   ofHomeThree = await served.mint("read", { homes: [3], projects: [], studies: [] });

@@ -208,6 +208,16 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     await drag([3, 1], [3.2, 5]);
     await page.waitForURL(/from=2026-11-10&until=2026-11-15/);
     await page.locator(".plot [aria-label*='in 5 days']").waitFor();
+    await page.locator(".span > p", { hasText: "10 November 2026 to Saturday, 14 November 2026" }).waitFor();
+    const file = await page.getByRole("link", { name: "as CSV" }).getAttribute("href");
+    expect(file).toEndWith("?from=2026-11-10&until=2026-11-15");
+    const [from_s, before_s] = ["2026-11-10", "2026-11-15"].map(
+      (date) => (startOfDate_ms(zone, date) ?? 0) / 1_000,
+    );
+    expect(await page.textContent(".request")).toContain(`since=@${from_s}/${before_s}&`);
+    await page.getByRole("link", { name: /^Back to \d weeks$/ }).click();
+    await page.waitForURL(/span=\dw/);
+    await page.locator(".span [aria-current]", { hasText: "weeks" }).waitFor();
     expect(visit.faults).toEqual([]);
   });
 

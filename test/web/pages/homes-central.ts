@@ -33,8 +33,15 @@ export const databases = ["SQLite", "PostgreSQL"] as const;
 
 export async function serveHomes(
   kept: (typeof databases)[number] = "SQLite",
-  /** Makes its alerts. */
-  alerts?: (clock: SettableClock) => AlertNotices,
+  {
+    alerts,
+    fill = threeHomes,
+  }: {
+    /** Makes its alerts. */
+    alerts?: (clock: SettableClock) => AlertNotices;
+    /** Fills it with other homes. */
+    fill?: (store: CentralStore) => Promise<void>;
+  } = {},
 ): Promise<HomesCentral> {
   const clock = new SettableClock(now_ms);
   const { log } = keptLog("error");
@@ -44,7 +51,7 @@ export async function serveHomes(
     database === undefined
       ? await openCentralStore({ directory: directory.path, clock, log, ...writerOfTests() })
       : await openCentral(database.url);
-  await threeHomes(store);
+  await fill(store);
   const central = await startCentral({
     store,
     listen: { hostname: "127.0.0.1", port: 0 },
