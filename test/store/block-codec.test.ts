@@ -38,6 +38,27 @@ test.each(seriesNames)(
   },
 );
 
+test("numbers as far from each other as any power of two, and one beside it, come back", () => {
+  for (let exponent = 0; exponent < 53; exponent += 1)
+    for (const beside of [-1, 0, 1]) {
+      const far = 2 ** exponent + beside;
+      if (far < 1 || !Number.isSafeInteger(far + 1)) continue;
+      const rows: StreamReading[] = [
+        [0, 1, far, null],
+        [1, 1 + far, -far, null],
+        [Math.min(far + 1, stamp_end_ms - 1), far, 0, null],
+      ];
+      expect(
+        rowsOf(
+          decodeBlock(
+            "wirelesssensor_events",
+            encodeBlock("wirelesssensor_events", readingsOf("wirelesssensor_events", rows)),
+          ),
+        ),
+      ).toEqual(rows);
+    }
+});
+
 test("what a block gives as JSON is what records of its readings are, in either direction", () => {
   const random = seeded(11);
   let written = 0;
