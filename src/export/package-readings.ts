@@ -145,6 +145,8 @@ const PackageRecipe = Type.Object({
   /** Of the key by which names were taken out; absent where they stand. */
   key: Type.Optional(Type.String()),
   sha256: Type.String(),
+  /** Of its derived measures: `doses/2`; absent where it has none. */
+  definitions: Type.Optional(Type.Array(Type.String())),
 });
 
 const Described = Type.Object({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { derivedNames } from "../../src/domain/derived/derived-table.ts";
+import { definitionText, derivedNames } from "../../src/domain/derived/derived-table.ts";
 import { derivedList } from "../../src/export/derived-tables.ts";
 import type { Downloaded } from "../../src/export/download.ts";
 import { checksumOf } from "../../src/export/package/package-contents.ts";
@@ -153,9 +153,20 @@ test("a package as of now is cited by the number that it ends with, and made aga
     sha256: checksumOf(contents.tables),
   });
   // The checksum can be had by anybody, by the line of the README as it stands.
-  const [shell = ""] = /^LC_ALL=C sha256sum .*$/m.exec(readme) ?? [];
-  const { stdout } = Bun.spawnSync(["sh", "-c", shell], { cwd: join(places.directory, "now") });
-  expect(stdout.toString().slice(0, 64)).toBe(described.lintel.sha256);
+  const [ofReadings = "", ofMeasures = ""] = [...readme.matchAll(/^LC_ALL=C sha256sum .*$/gm)].map(
+    ([line]) => line,
+  );
+  const sum = (line: string, folder: string) =>
+    Bun.spawnSync(["sh", "-c", line], { cwd: join(places.directory, folder) })
+      .stdout.toString()
+      .slice(0, 64);
+  expect(sum(ofReadings, "now")).toBe(described.lintel.sha256);
+  // So can that of the measures, also of those that were taken over.
+  const definitions = derivedNames.map(definitionText).join(", ");
+  const measures = `Derived measures by ${definitions}; SHA-256 ${sum(ofMeasures, "again")}.`;
+  expect(described.lintel.measures).toBe(measures);
+  expect(readme).toContain(measures);
+  expect(await Bun.file(join(places.directory, "again", "README.md")).text()).toContain(measures);
 });
 
 test("a number that has not come, and an epoch of elsewhere, are refused in one line", async () => {

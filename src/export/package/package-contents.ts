@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { type SeriesName, seriesNames } from "../../domain/series.ts";
 import type { AskedMoments } from "../columns.ts";
+import { derivedTables } from "../derived-tables.ts";
 import type { Timezone } from "../home-zones.ts";
 import { atText, type PackageAt, type PackageRecipe } from "../package-readings.ts";
 import type { IdentifierLevel } from "../pseudonyms.ts";
@@ -51,6 +52,8 @@ export interface Contents {
   readonly series?: readonly SeriesName[] | undefined;
   /** Absent where the interface does not tell which readings it has. */
   readonly at?: PackageAt | undefined;
+  /** Of its derived measures: `doses/2`. Absent where it has none, or nobody knows. */
+  readonly definitions?: readonly string[] | undefined;
   /** Says which homes are left out for want of consent; absent: none. */
   readonly homesLeftOut?: string | undefined;
   /** When it was made, unix milliseconds. */
@@ -77,10 +80,30 @@ export function changing(tables: readonly WrittenTable[]): WrittenTable[] {
   return tables.filter((table) => !isOfSeries(table));
 }
 
-/** One checksum of all lasting files: of the lines that `sha256sum` prints of them, in order of their names. */
+/** The files of derived measures, in order of their names. */
+export function measured(tables: readonly WrittenTable[]): WrittenTable[] {
+  return tables
+    .filter(({ name }) => derivedTables.some((table) => table.name === name))
+    .sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/** One checksum of all lasting files. */
 export function checksumOf(tables: readonly WrittenTable[]): string {
-  const lines = lasting(tables).map(({ sha256, path }) => `${sha256}  ${path}\n`);
+  return sumOf(lasting(tables));
+}
+
+/** Of the lines that `sha256sum` prints of files. */
+function sumOf(files: readonly DescribedFile[]): string {
+  const lines = files.map(({ sha256, path }) => `${sha256}  ${path}\n`);
   return new Bun.CryptoHasher("sha256").update(lines.join("")).digest("hex");
+}
+
+/** A line by which a paper names the derived measures; undefined where there are none. */
+export function measuresCitationOf({ tables, definitions }: Contents): string | undefined {
+  const files = measured(tables);
+  if (files.length === 0) return undefined;
+  const by = definitions === undefined ? "" : ` by ${definitions.join(", ")}`;
+  return `Derived measures${by}; SHA-256 ${sumOf(files)}.`;
 }
 
 /** A line by which a paper names these readings. */
@@ -97,8 +120,10 @@ export function citationOf({ at, tables, version, made_ms }: Contents): string |
 
 /** How the package was made, as `lintel fetch --at FOLDER` reads it. */
 export function madeOf(contents: Contents): object | undefined {
-  const { at, tables, others, version, format, stamp, timezone, asked, series, identifiers, key } = contents;
+  const { at, tables, others, version, format, stamp, timezone, asked, series } = contents;
+  const { identifiers, key, definitions } = contents;
   if (at === undefined) return undefined;
+  const measures = measuresCitationOf(contents);
   const made: PackageRecipe = {
     version,
     at: at.epochs.map(({ epoch, number, readings, homeid }) => ({ epoch, number, readings, homeid })),
@@ -112,13 +137,14 @@ export function madeOf(contents: Contents): object | undefined {
     identifiers,
     ...(key !== undefined && { key }),
     sha256: checksumOf(tables),
+    ...(measures && definitions && { definitions: [...definitions] }),
   };
   const paths = (some: readonly WrittenTable[]) => some.map(({ path }) => path);
   const same = {
     lasting: paths(lasting(tables)),
     changing: [...paths(changing(tables)), ...others.map(({ path }) => path)],
   };
-  return { citation: citationOf(contents), ...made, ...same };
+  return { citation: citationOf(contents), ...(measures && { measures }), ...made, ...same };
 }
 
 function isOfSeries({ name }: WrittenTable): boolean {

@@ -3,7 +3,15 @@ import { placesList } from "../derived-tables.ts";
 import type { Format } from "../table-file.ts";
 import { missingnessList } from "../tables.ts";
 import { measuresPage } from "./measures-page.ts";
-import { type Contents, changing, citationOf, lasting, type WrittenTable } from "./package-contents.ts";
+import {
+  type Contents,
+  changing,
+  citationOf,
+  lasting,
+  measured,
+  measuresCitationOf,
+  type WrittenTable,
+} from "./package-contents.ts";
 
 /** For whoever finds the directory: its purpose, how it is read, and a first plot. */
 export function readme(contents: Contents): string {
@@ -41,7 +49,7 @@ function derivedText(tables: readonly WrittenTable[]): string {
 
 /** How programs come to the types of columns. */
 const reading: Readonly<Record<Format, string>> = {
-  csv: `- DuckDB (\`FROM 'coverage.csv'\`) and R's \`readr::read_csv("coverage.csv")\` see the types by themselves; \`read.csv\` leaves times as text.
+  csv: `- DuckDB (\`FROM 'coverage.csv'\`) and R's \`readr::read_csv("coverage.csv")\` see the types by themselves. \`read.csv\` leaves times as text, which \`as.POSIXct(coverage$start, format = "%Y-%m-%dT%H:%M:%OSZ", tz = "UTC")\` reads.
 - pandas takes a time for text until it is told: \`pd.read_csv("coverage.csv", parse_dates=["start", "stop"])\`. Polars: \`pl.read_csv("coverage.csv", try_parse_dates=True)\`.
 - \`--format parquet\` gives files that have their types themselves, for pandas, Polars, DuckDB and R's arrow.`,
   ndjson: `- DuckDB (\`FROM 'coverage.ndjson'\`) sees the types by itself, and takes times for such without a zone: they are UTC.
@@ -57,7 +65,7 @@ function citing(contents: Contents): string {
   if (citation === undefined) return "";
   const names = (tables: readonly WrittenTable[]) => tables.map(({ path }) => `\`${path}\``).join(", ");
   const { tables, identifiers, key } = contents;
-  const files = lasting(tables).map(({ path }) => path);
+  const others = changing(tables).filter((table) => !measured(tables).includes(table));
   return `## Cite it
 
 > ${citation}
@@ -68,18 +76,29 @@ The files of readings are had again, byte for byte, also years later and whateve
 lintel fetch --url https://central.example --token-file token --at . --output ../again
 \`\`\`
 
-${identifiers === "full" ? "" : `Whoever made this package can do that: it takes the key whose fingerprint is ${key}, by \`--key FILE\` and \`--recipient NAME\`. `}${checksum(files)}The others say what is known on the day of the download, and are outside of the checksum: ${names(changing(tables))}.
+${identifiers === "full" ? "" : `Whoever made this package can do that: it takes the key whose fingerprint is ${key}, by \`--key FILE\` and \`--recipient NAME\`. `}${checksum(lasting(tables))}${citingMeasures(contents)}The others say what is known on the day of the download, and are outside of the checksum: ${names(others)}.
 
 `;
 }
 
-/** How anybody has the checksum of the citation. */
-function checksum(files: readonly string[]): string {
+/** How a paper names the numbers of measures, which the readings alone do not give again. */
+function citingMeasures(contents: Contents): string {
+  const citation = measuresCitationOf(contents);
+  if (citation === undefined) return "";
+  return `A paper that has numbers of \`derived/\` names these too:
+
+> ${citation}
+
+They say what was known on the day of the download: coverage, rooms and notes may be corrected later. Keep this folder: \`--at\` takes them over from it. ${checksum(measured(contents.tables))}`;
+}
+
+/** How anybody has the checksum of a citation. */
+function checksum(files: readonly WrittenTable[]): string {
   if (files.length === 0) return "";
   return `The checksum in the citation is that of
 
 \`\`\`sh
-LC_ALL=C sha256sum ${files.join(" ")} | sha256sum
+LC_ALL=C sha256sum ${files.map(({ path }) => path).join(" ")} | sha256sum
 \`\`\`
 
 `;
@@ -105,7 +124,7 @@ export function firstPlot({ tables, format }: Contents): string {
   const { kind } = seriesOf(series);
   return `## The first plot
 
-Readings of each item by day of its home, of the days of which at most an hour is missing. A day on which somebody listened and nothing came is a day with 0, and stays in: without such days every mean is too high. \`missingness\` has the counts: days of \`stamp\` would be those of UTC, which are not those of a home.
+Readings of each item by day of its home, of the days of which at most an hour is missing. A day on which somebody listened and nothing came is a day with 0, and stays in: without such days every mean is too high. \`missingness\` has the counts: days of \`stamp\` would be those of UTC, which are not those of a home.${tables.some(({ name }) => name === placesList) ? " `places` says which item is where." : ""}
 
 R (a script draws into \`Rplots.pdf\`):
 

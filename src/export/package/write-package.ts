@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { writeDurably } from "../../base/disk/safe-files.ts";
 import { version } from "../../base/version.ts";
-import { derivedNames } from "../../domain/derived/derived-table.ts";
+import { definitionText, derivedNames } from "../../domain/derived/derived-table.ts";
 import type { ReadingNumber } from "../../domain/reading.ts";
 import type { Item } from "../../domain/records/item.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../domain/series.ts";
@@ -235,6 +235,12 @@ async function writeCoverage(options: PackageOptions): Promise<{ coverage: numbe
   return { coverage: await coverage.finish(), missingness: await missingness.finish() };
 }
 
+/** The definitions by which measures were made, where that is known. */
+function definitionsOf(derived: Measures): readonly string[] | undefined {
+  if (derived === "now") return derivedNames.map(definitionText);
+  return typeof derived === "object" ? derived.saved.made.definitions : undefined;
+}
+
 /** Writes the files that say what the others are. */
 async function describe(
   files: WrittenPackage["files"],
@@ -269,8 +275,9 @@ async function describe(
   const made_ms = options.clock.now().unix_ms;
   const form = { format, stamp, timezone, asked, series, origin };
   const who = { identifiers: pseudonyms?.level ?? "full", key: pseudonyms?.fingerprint } as const;
+  const definitions = definitionsOf(options.derived);
   const contents: Contents = {
-    ...{ ...form, ...who, tables: written, others, at: at?.(), homesLeftOut, made_ms, version },
+    ...{ ...form, ...who, tables: written, others, at: at?.(), definitions, homesLeftOut, made_ms, version },
   };
   writeDescription(directory, contents);
   return contents;
