@@ -46,6 +46,15 @@ describe.skipIf(chromiumPath === undefined)(`the demo's home in Chromium (else $
     expect(visit.faults).toEqual([]);
   });
 
+  test("the strips of the home have half of a wide page, and all of its plots one legend", async () => {
+    await using visit = await serving.signIn(browser, { viewport: { width: 1_280, height: 800 } });
+    const strips = visit.page.locator(".home-devices .strip");
+    expect(await strips.count()).toBe(17);
+    for (const strip of await strips.all())
+      expect((await strip.boundingBox())?.width).toBeGreaterThan(0.5 * 1_184);
+    expect(await visit.page.getByText("nothing happened").count()).toBe(1);
+  });
+
   test.each(pages)("%s is not blank without script", async (path) => {
     const context = { javaScriptEnabled: false, viewport: { width: 1_280, height: 2_000 } };
     await using visit = await browser.visit(context);

@@ -19,6 +19,9 @@ test("weights that are far from all others are told, and do not make a flat line
   await serving.store.append([weigh(0.5, 120_000)]);
   const page = await said();
   expect(page).toContain("2 far from all others are drawn at the edge, as triangles.");
+  expect(page).toContain(
+    "The line is the median of the seven days around each, and the band their middle half.",
+  );
   expect(page).toContain('"far":{"count":2,"least":68,"greatest":68.4}');
 });
 
