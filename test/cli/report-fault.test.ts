@@ -167,6 +167,16 @@ test("a file that is there stays, and a store that is damaged is reported too", 
   expect([damaged.store.failed === undefined, damaged.doctor.length > 5]).toEqual([false, true]);
 });
 
+test("of a home that is restricted it has no device", async () => {
+  const out = join(site.directory, "restricted.json");
+  const reason = ["--reason", "a letter", "--config", site.config];
+  expect((await site.lintel("restrict", ...reason)).code).toBe(0);
+  expect((await site.lintel("report-fault", "--out", out, "--config", site.config)).code).toBe(0);
+  const { store } = JSON.parse(readFileSync(out, "utf8"));
+  expect([store.items, store.rows.items]).toEqual([[], 1]);
+  expect((await site.lintel("restrict", "--lift", ...reason)).code).toBe(0);
+});
+
 test("whatever a line is made of, no word is in it but the program's, and no long number", () => {
   const words = programWords();
   const scrub = new Scrub({ words, names: [] });

@@ -9,6 +9,7 @@ import { button_seconds, joining_seconds_max } from "../../src/gateway/joining/j
 import { page_joining_seconds } from "../../src/gateway/joining/setup-visit.ts";
 import { defaultBounds } from "../../src/web/server/http-server.ts";
 import { root, sourceFiles } from "../../testbed/source-files.ts";
+import { callsWith, faultOfTest, isRun } from "./test-titles.ts";
 
 const text = await Bun.file(join(root, "SECURITY.md")).text();
 
@@ -50,28 +51,10 @@ async function faultsOfAttempt(row: readonly string[]): Promise<string[]> {
   const rest = proof.replace(namedTest, "").replaceAll("; ", "");
   const faults = rest === "" ? [] : [`${number} has besides its tests: ${rest}`];
   for (const [, file = "", title = ""] of tests) {
-    const source = Bun.file(join(root, file));
-    const calls = (await source.exists()) ? callsWith(title, await source.text()) : undefined;
-    if (calls === undefined) faults.push(`${number} names ${file}, which is not there`);
-    else if (calls.length === 0) faults.push(`${number} names no test of ${file}: ${title}`);
-    else if (!calls.some(isRun))
-      faults.push(`${number} names what is no test, or one that never runs: ${title}`);
+    const fault = await faultOfTest(file, title);
+    if (fault !== undefined) faults.push(`${number} names ${fault}`);
   }
   return faults;
-}
-
-/** The calls whose first argument is this text, up to it: `test`, `test.each(cases)`. */
-function callsWith(title: string, source: string): string[] {
-  const literal = new RegExp(`\\(\\s*["\`]${title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}["\`]\\s*,`, "g");
-  return [...source.matchAll(literal)].map(({ index }) => {
-    const before = source.slice(0, index);
-    // Of a call over several lines the first begins with its name.
-    return before.slice([...before.matchAll(/^.*\b(?:test|describe)\b/gm)].at(-1)?.index).trim();
-  });
-}
-
-function isRun(call: string): boolean {
-  return /^test\b/.test(call) && !/^test\.(skip|todo|failing)\b/.test(call);
 }
 
 test("each thing that SECURITY.md says an attacker cannot do names a test that tries it", async () => {

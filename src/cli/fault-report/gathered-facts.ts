@@ -8,7 +8,8 @@ import { machineTimezone } from "../../base/timezone.ts";
 import type { GatewayStatus } from "../../gateway/gateway-status.ts";
 import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
 import { storedRole } from "../../store/sqlite/role-and-epoch.ts";
-import type { ItemOverview, Overview } from "../../store/store.ts";
+import type { ItemOverview, Overview, Store } from "../../store/store.ts";
+import { shownStore } from "../../store/visible-store.ts";
 import type { CommandContext } from "../command.ts";
 import { adapterPorts, pluggedIn, portText } from "../serial-ports.ts";
 import { withStore, withUploadStore } from "../with-store.ts";
@@ -210,14 +211,19 @@ export function gatewayFacts(running: unknown, scrub: Scrub): object | null {
 
 /** Sizes and counts of the store, and each item by a number. */
 export async function storeFacts(directory: string, context: CommandContext, scrub: Scrub): Promise<object> {
-  const { overview, upload } =
+  const factsOf = async (store: Store) => ({
+    overview: await store.overview(),
+    // A report goes to others, and nobody is told anything of a home that is restricted.
+    items: await (await shownStore(store)).itemOverviews(),
+  });
+  const { overview, items, upload } =
     storedRole(directory) === "central"
-      ? { overview: await withStore({ data: directory }, context, (store) => store.overview()), upload: null }
+      ? { ...(await withStore({ data: directory }, context, factsOf)), upload: null }
       : await withUploadStore(directory, context, async (store) => ({
-          overview: await store.overview(),
+          ...(await factsOf(store)),
           upload: await store.uploadState(),
         }));
-  const { epoch: _, items, dropped, ...figures } = overview satisfies Overview;
+  const { epoch: _, items: __, dropped, ...figures } = overview satisfies Overview;
   return {
     ...figures,
     dropped: Object.entries(dropped).map(([what, count]) => `${count} ${scrub.text(what)}`),

@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 import { type HappenedFact, owedOf, requireAll, requireNone } from "./judge.ts";
 import type { ConsentModel, Side } from "./model.ts";
 import { knowsTime, type Place } from "./place.ts";
-import { type Kept, keptIn, keptOnPostgres, serialsIn } from "./remains.ts";
+import { type Kept, keptIn, keptOnPostgres, serialsIn, serialsOnPostgres } from "./remains.ts";
 import { type Found, Shown } from "./shown.ts";
 
 /** Looks for what must not be, and for what must be, in what boxes and central keep and show, and holds it to the model. What is against it fails the diary. */
@@ -34,14 +34,20 @@ export class Looks {
     diary.count("looks");
     const { home } = place;
     this.#judge(place, "box", () => ({ found: serialsIn(home.disk.directory), whose: `box ${home.home}` }));
-    // The files of a server are not looked at: it keeps removed rows in them for a while.
     if (central.store !== undefined && database === undefined)
       this.#judge(place, "central", () => ({ found: serialsIn(central.disk.directory), whose: "central" }));
-    const owing = this.requireOwed(place);
+    const owing = this.#lookAtRows(place, database).then(() => this.requireOwed(place));
     if (!shows) return world.hold(owing);
     diary.count("looks at what is shown");
     const looking = owing.then(() => this.#lookAtShown(place)).catch((thrown) => diary.fail(thrown));
     return world.hold(looking);
+  }
+
+  /** Looks at all rows of a server. Its files are not looked at: it keeps removed rows in them for a while. */
+  async #lookAtRows(place: Place, database: string | undefined): Promise<void> {
+    if (database === undefined || this.#of.central.store === undefined) return;
+    const found = await serialsOnPostgres(database);
+    this.#judge(place, "central", () => ({ found, whose: "central" }));
   }
 
   /**

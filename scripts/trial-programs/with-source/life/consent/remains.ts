@@ -70,7 +70,31 @@ export function keptIn(directory: string): Kept {
   return found;
 }
 
-/** The same of a store on PostgreSQL. */
+/** All serials in the rows of every table of a store on PostgreSQL, in any form, and the table of each. */
+export async function serialsOnPostgres(url: string): Promise<Map<number, string>> {
+  const found = new Map<number, string>();
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    const tables = await sql<{ name: string }[]>`
+      SELECT quote_ident(table_schema) || '.' || quote_ident(table_name) AS name FROM information_schema.tables
+      WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`;
+    for (const { name } of tables)
+      for (const row of await sql.unsafe(`SELECT * FROM ${name}`).values())
+        for (const serial of row.flatMap((value) => serialsInValue(value))) found.set(serial, name);
+  } finally {
+    await sql.end();
+  }
+  for (const [serial, stamp_ms] of await keptOnPostgres(url))
+    found.set(serial, `its readings, at ${new Date(stamp_ms).toISOString()}`);
+  return found;
+}
+
+function serialsInValue(value: unknown): number[] {
+  if (value instanceof Uint8Array) return [...serialsOf(Buffer.from(value))];
+  return serialsInText(typeof value === "object" ? JSON.stringify(value) : String(value));
+}
+
+/** The readings that a store on PostgreSQL has. */
 export async function keptOnPostgres(url: string): Promise<Kept> {
   const found: Kept = new Map();
   const sql = postgres(url, { max: 1, onnotice: () => {} });
