@@ -42,9 +42,12 @@ type BackupCommandOptions = StoreOptions & { readonly add?: boolean; readonly er
 async function backup(into: string, options: BackupCommandOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   if (options.eraseAgain !== undefined) {
-    const erasures = await eraseInBackup({ into, list: options.eraseAgain }, context);
-    if (options.json) terminal.printJson({ directory: into, erasures });
-    else terminal.say(`${erasures.toLocaleString("en")} erasures were done in ${into}.`);
+    const { erasures, pauses } = await eraseInBackup({ into, list: options.eraseAgain }, context);
+    if (options.json) terminal.printJson({ directory: into, erasures, pauses });
+    else
+      terminal.say(
+        `${erasures.toLocaleString("en")} erasures were done in ${into}, and what lies in ${pauses.toLocaleString("en")} pauses was removed.`,
+      );
     return;
   }
   const data = directoryToCopy(options);

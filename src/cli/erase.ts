@@ -9,7 +9,7 @@ import { setAsideIn } from "../store/sqlite/data-directory.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
-import { spansIn } from "./erasure-list.ts";
+import { listedPause, unkeptIn } from "./erasure-list.ts";
 import { pseudonymsOf } from "./package-options.ts";
 import { addStoreOptions, type StoreOptions } from "./store-place.ts";
 import type { Terminal } from "./terminal.ts";
@@ -49,6 +49,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--dry-run", "say what would go, and change nothing")
     .option("--yes", "do not ask")
     .option("--list", "show what was erased so far")
+    .option("--pauses", "with --list --json: also pauses, as lintel backup --erase-again takes them")
     .option(
       "--recipient <name>",
       "with --list: what is to be removed from the packages of a recipient, in the numbers that they have",
@@ -65,6 +66,7 @@ interface EraseOptions extends StoreOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly list?: boolean;
+  readonly pauses?: boolean;
   readonly recipient?: string;
   readonly key?: string;
   readonly again?: string;
@@ -213,7 +215,7 @@ const records = ({ records: counts }: ErasurePlan) =>
 
 async function listErasures(
   store: Store,
-  { json, recipient, key }: EraseOptions,
+  { json, pauses, recipient, key }: EraseOptions,
   context: CommandContext,
 ): Promise<void> {
   const { terminal } = context;
@@ -227,7 +229,8 @@ async function listErasures(
     else printTable(terminal, removed, removals);
     return;
   }
-  if (json) terminal.printJson(erasures);
+  if (json)
+    terminal.printJson([...erasures, ...(pauses === true ? (await store.pauses()).map(listedPause) : [])]);
   else if (erasures.length === 0) terminal.say("Nothing was ever erased.");
   else printTable(terminal, listed, erasures);
 }
@@ -260,7 +263,7 @@ async function eraseAgain(
 ): Promise<void> {
   const { yes, json } = run.options;
   const { terminal } = run.context;
-  const spans = spansIn(file);
+  const { erasures: spans } = unkeptIn(file);
   const known = new Set((await store.erasures()).map(({ id }) => id));
   const fresh = new Set(spans.map(({ id }) => id).filter((id) => !known.has(id)));
   if (yes !== true && fresh.size > 0)

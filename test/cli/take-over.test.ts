@@ -101,6 +101,23 @@ test("the upload after going back compares every day, also where the database st
   expect(await box.central.events()).toEqual(numbers(1, 60));
 });
 
+test("a pause that the box hears of later reaches a backup and what was added to it, and going back brings nothing of it back", async () => {
+  box.configure();
+  await box.live(1, 60);
+  await backup();
+  await box.live(61, 80);
+  await backup("--add");
+  await box.run("withdraw", ...of());
+  change(box.site.data, "UPDATE pauses SET from_ms = 0, own = 0");
+  const list = join(box.site.directory, "unkept.json");
+  writeFileSync(list, (await box.run("erase", "--list", "--pauses", "--json", ...of())).out);
+  expect(await backup("--erase-again", list)).toMatchObject({ erasures: 0, pauses: 1 });
+  expect(await backup("--erase-again", list)).toMatchObject({ erasures: 0, pauses: 0 });
+  box.lose();
+  await box.run("restore", copy, ...of());
+  expect(box.eventsHere()).toEqual([]);
+});
+
 test("an erasure reaches a backup and what was added to it, and going back brings nothing of it back", async () => {
   box.configure();
   await box.live(1, 60);

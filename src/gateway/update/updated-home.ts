@@ -56,9 +56,9 @@ export class UpdatedData {
     await this.command(launcher, "backup", this.#copy, "--add", "--data", this.#data);
   }
 
-  /** Erases in the copy what was erased in the data since it was made, as the release that runs lists it. @throws CommandFailed */
+  /** Erases in the copy what was erased in the data since it was made, and what lies in pauses that came, as the release that runs lists it. @throws CommandFailed */
   async eraseInCopy(running: string, launcher: string): Promise<void> {
-    const listed = await this.command(running, "erase", "--list", "--json", "--data", this.#data);
+    const listed = await this.command(running, "erase", "--list", "--pauses", "--json", "--data", this.#data);
     if (listed.trim() === "[]") return;
     writeFileSync(this.#erasures, listed, { mode: 0o644 });
     await this.command(launcher, "backup", this.#copy, "--erase-again", this.#erasures);
