@@ -176,6 +176,10 @@ describe.skipIf(chromiumPath === undefined)(`in a browser (${noChromium})`, () =
           path: `${process.env["LINTEL_PICTURES"]}/alerts-${width}.png`,
           fullPage: true,
         });
+      await page.emulateMedia({ media: "print" });
+      expect(await page.getByText("Clock wrong").isVisible()).toBe(true);
+      expect(await page.getByRole("button", { name: "I deal with" }).isVisible()).toBe(false);
+      await page.emulateMedia({ media: "screen" });
       await page.locator("label:has(input[type=checkbox])").first().click();
       await page.locator(".claim button").click();
       await page.waitForURL(`${served.central.origin}/alerts`);

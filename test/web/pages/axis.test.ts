@@ -44,7 +44,7 @@ describe.skipIf(chromiumPath === undefined)(`what stands in a row (${noChromium}
     },
   );
 
-  test.each([320, 390])("the doses of a week stand on a phone of %i px, Saturday too", async (width) => {
+  test.each([320, 390, 768])("the doses of a week stand on a phone of %i px, Saturday too", async (width) => {
     await using serving = await serveHome({ now_ms, home: 12, zone });
     await fillBox(serving.store);
     await using visit = await serving.signIn(browser, { locale: "en-GB", viewport: { width, height: 844 } });

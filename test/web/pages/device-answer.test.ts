@@ -29,6 +29,10 @@ test("a pill box says how many doses were taken of those that are known, and whe
     "Took 21 of 22 doses in 24 days; last missed on Tuesday. 1 more is not known.",
   );
   expect(dosesAnswer(rowsOf("status", taken), times)).toBe("Took 20 of 20 doses in 20 days.");
+  // Days before the first that is known are those of no box.
+  expect(dosesAnswer(rowsOf("status", ["unknown", ...taken, "unknown"]), times)).toBe(
+    "Took 20 of 20 doses in 21 days. 1 more is not known.",
+  );
   expect(dosesAnswer(rowsOf("status", ["unknown", "unknown", "due"]), times)).toBeNull();
 });
 

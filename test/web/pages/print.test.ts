@@ -33,6 +33,19 @@ describe.skipIf(chromiumPath === undefined)(`a printed page (${noChromium})`, ()
     expect(await faultsOnPaper(visit.page, serving.origin + path)).toEqual([]);
   });
 
+  test("of a device says of which days it is", async () => {
+    await using visit = await serving.signIn(browser, { locale: "en-GB" });
+    await visit.page.goto(`${serving.origin}${doorPage}?span=4w`);
+    await visit.page.emulateMedia({ media: "print" });
+    const textOf = async (selector: string) => {
+      const found = visit.page.locator(selector);
+      return (await found.isVisible()) ? found.textContent() : null;
+    };
+    const date = "\\w+,? \\d+ \\w+ 2026";
+    expect(await textOf(".span > p")).toMatch(new RegExp(`^${date} to ${date}, in the time of Berlin\\.$`));
+    expect(await textOf(".on-paper")).toMatch(new RegExp(`^Home 12 · .* · ${date}, \\d\\d:\\d\\d Berlin$`));
+  });
+
   test("of all homes, of a home and of its missing data is whole as well", async () => {
     await using homes = await serveHomes();
     const { origin } = homes.central;
@@ -61,11 +74,15 @@ async function faultsOnPaper(page: Visit["page"], address: string): Promise<stri
       one.checkVisibility(),
     );
     const left_px = document.body.getBoundingClientRect().left;
-    const isHidden = (one: Element) => getComputedStyle(one).position === "absolute";
+    // A word for those who do not see takes no room; anything else that stands out makes a printer shrink the page.
+    const isHidden = (one: Element) => one.getBoundingClientRect().width <= 1;
     return [
       ...shown
         .filter((one) => !isHidden(one) && one.getBoundingClientRect().right > left_px + sheet_px + 1)
         .map((one) => `${nameOf(one)} is cut off`),
+      ...shown
+        .filter((one) => !isHidden(one) && one.getBoundingClientRect().left < left_px - 1)
+        .map((one) => `${nameOf(one)} begins before the sheet`),
       ...shown
         .filter(
           (one) => getComputedStyle(one).overflowX !== "visible" && one.scrollWidth > one.clientWidth + 1,

@@ -13,7 +13,7 @@ export function AcceptancePage(data: AcceptanceData & FrameData) {
   const { record, all, zone, home, role, ...frame } = data;
   if (record === null)
     return (
-      <Frame {...frame}>
+      <Frame {...frame} zone={zone}>
         <h1>Nobody has accepted this home yet.</h1>
         <p>
           A technician proves each device on the page <code>/walk</code> of the gateway, or with{" "}
@@ -25,7 +25,7 @@ export function AcceptancePage(data: AcceptanceData & FrameData) {
   const [newest] = all;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
   return (
-    <Frame {...frame}>
+    <Frame {...frame} zone={zone}>
       <article class="acceptance">
         <h1>{answer}</h1>
         {newest === undefined || newest.number === signed.number ? null : (

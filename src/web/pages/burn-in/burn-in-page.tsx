@@ -8,7 +8,7 @@ export function BurnInPage(data: BurnInData & FrameData) {
   const { record, zone, ...frame } = data;
   if (record === null)
     return (
-      <Frame {...frame}>
+      <Frame {...frame} zone={zone}>
         <h1>Nobody has tested the hardware of this box yet.</h1>
         <p>
           At the bench, <code>lintel burn-in</code> tests the card, the power supply, the sticks and the
@@ -19,7 +19,7 @@ export function BurnInPage(data: BurnInData & FrameData) {
   const { answer, changed, rows, ended_ms, version, key } = record;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
   return (
-    <Frame {...frame}>
+    <Frame {...frame} zone={zone}>
       <h1>{changed.length > 0 ? `Since the burn-in ${changedText(changed)}.` : answer}</h1>
       {changed.length > 0 ? (
         <p>

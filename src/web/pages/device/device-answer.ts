@@ -53,7 +53,9 @@ const answers_max = 500;
 const memoryOf = memoryBySite<{ readonly text: string | null }>(answers_max);
 
 /** `Took 27 of 31 doses in 35 days; last missed on Wednesday. 2 more are not known.` */
-export function dosesAnswer(rows: readonly DerivedRow[], times: Times): string | null {
+export function dosesAnswer(all: readonly DerivedRow[], times: Times): string | null {
+  // Before it is known for the first time there was no box yet, or nobody who listened.
+  const rows = all.slice(all.findIndex(({ values }) => values["status"] !== "unknown"));
   const count = (...statuses: string[]) =>
     rows.filter(({ values }) => statuses.includes(String(values["status"]))).length;
   const known = count("taken", "late", "missed");

@@ -1,7 +1,7 @@
 import { hour_ms, type TimeSpan } from "../../../base/time.ts";
 import { low_percent } from "../../../domain/kinds.ts";
 import { Notes } from "../notes/notes-part.tsx";
-import { ExactMoment, Frame } from "../parts/page-frame.tsx";
+import { ExactMoment, Frame, placeOfZone } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import {
@@ -25,7 +25,7 @@ import { type AddressChanges, addressOf, CurveFigure, RasterFigure } from "./plo
 export function DevicePage(data: DeviceData & FrameData) {
   const { locale, now_ms, trail, words, known, made, day, shown } = data;
   return (
-    <Frame {...{ locale, now_ms, trail }}>
+    <Frame {...{ locale, now_ms, trail }} zone={data.zone}>
       <article class="device">
         <h1>
           <bdi>{data.title}</bdi>
@@ -255,7 +255,7 @@ function SpanWords(data: DeviceData & FrameData) {
     <p>
       {first}
       {last === first ? null : ` to ${last}`},{" "}
-      {zone === "UTC" ? "in UTC" : `in the time of ${zone.split("/").at(-1)?.replaceAll("_", " ")}`}.
+      {zone === "UTC" ? "in UTC" : `in the time of ${placeOfZone(zone)}`}.
       {hours === null ? null : ` Of each day hours ${hours[0]} to ${hours[1]}.`}
       {data.form === "spiral" && span.edges_ms.length - 1 > spiralDays_max
         ? ` Of these the spiral shows ${spiralDays_max} days at a time.`

@@ -1,6 +1,6 @@
 import { Notes } from "../notes/notes-part.tsx";
 import { notesAbout, type ShownNote } from "../parts/note-words.ts";
-import { deviceHref, Frame, Moment } from "../parts/page-frame.tsx";
+import { deviceHref, Frame, Moment, placeOfZone } from "../parts/page-frame.tsx";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { clockText, dateText, numberText, type Times } from "../time-text.ts";
@@ -50,7 +50,7 @@ function WhereAndWhen({ data: { home, here_ms }, times }: { data: HomePageData; 
   return (
     <p class="where">
       {home === null ? "Home" : `Home ${home}`} · {dateText(now_ms, times)}, {clockText(now_ms, times)}{" "}
-      {zone.split("/").at(-1)?.replaceAll("_", " ")}
+      {placeOfZone(zone)}
       {here_ms ? (
         <>
           {" "}

@@ -71,7 +71,7 @@ export function HomesPage(data: HomesData & FrameData) {
             ) : null}
             <Choose {...data} />
             {homes === 0 ? null : (
-              <section id={shown_id}>
+              <section id={shown_id} class="shown">
                 {address.show === "homes" ? (
                   <h2>
                     {found === 1

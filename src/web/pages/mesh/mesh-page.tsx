@@ -11,7 +11,7 @@ export function MeshPage(data: MeshData & FrameData) {
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
   if (mesh === null || scanned_ms === null || first_ms === null)
     return (
-      <Frame {...frame}>
+      <Frame {...frame} zone={zone}>
         <h1>How the Zigbee devices hear each other is not known yet.</h1>
         <p>
           A gateway with a Zigbee stick asks its devices every six hours who hears whom. To ask now, run{" "}
@@ -20,7 +20,7 @@ export function MeshPage(data: MeshData & FrameData) {
       </Frame>
     );
   return (
-    <Frame {...frame}>
+    <Frame {...frame} zone={zone}>
       <h1>{mesh.answer}</h1>
       {mesh.needs.length === 1 ? (
         <p>{mesh.needs[0]?.remedy}</p>

@@ -1,9 +1,18 @@
 import type { ComponentChildren } from "preact";
 import type { FrameData } from "../site.ts";
-import { agoText, dayText, exactText, momentText, type Times } from "../time-text.ts";
+import {
+  agoText,
+  clockText,
+  dayText,
+  exactText,
+  momentText,
+  type Times,
+  yearDateText,
+} from "../time-text.ts";
 
 /** The page around what it shows: where the reader is, and the way out. */
-export function Frame({ trail, children }: FrameData & { children: ComponentChildren }) {
+export function Frame({ trail, children, zone = "UTC", locale, now_ms }: FrameOf) {
+  const times = { locale, zone, now_ms };
   return (
     <>
       <header class="top">
@@ -27,9 +36,24 @@ export function Frame({ trail, children }: FrameData & { children: ComponentChil
           <button type="submit">Sign out</button>
         </form>
       </header>
-      <main>{children}</main>
+      <main>
+        {/* A sheet has no address, and lies about for years. */}
+        <p class="on-paper">
+          {[...trail.map(({ text }) => text), yearDateText(now_ms, times)].join(" · ")},{" "}
+          {clockText(now_ms, times)} {placeOfZone(zone)}
+        </p>
+        {children}
+      </main>
     </>
   );
+}
+
+/** `zone`: of the home that the page is about, as the words of a printed page have it; absent: UTC. */
+type FrameOf = FrameData & { readonly zone?: string; readonly children: ComponentChildren };
+
+/** `Los Angeles` of `America/Los_Angeles`. */
+export function placeOfZone(zone: string): string {
+  return (zone.split("/").at(-1) ?? zone).replaceAll("_", " ");
 }
 
 /** The address of the page of a device. */

@@ -28,7 +28,7 @@ export function RecordedPage(data: RecordedData & FrameData) {
   const isRestricted = paused?.why === "restricted";
   const count = groups.reduce((sum, { devices }) => sum + devices.filter(({ away }) => !away).length, 0);
   return (
-    <Frame {...frame}>
+    <Frame {...frame} zone={zone}>
       <article class="recorded">
         <h1>{paused === null ? answer(count, frame.locale) : pausedText(paused, times)}</h1>
         {paused === null ? null : (

@@ -10,7 +10,7 @@ import { Finish, Test } from "./trial-steps.tsx";
 export function SetupVisitPage(data: SetupVisitProps) {
   const Step = stepsOf[data.step];
   return (
-    <Frame locale={data.locale} now_ms={data.now_ms} trail={data.trail}>
+    <Frame locale={data.locale} now_ms={data.now_ms} trail={data.trail} zone={data.zone}>
       <div class="walk">
         <Step {...data} />
       </div>
