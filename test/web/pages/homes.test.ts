@@ -188,7 +188,7 @@ describe.each(databases)("on %s", (kept) => {
 
   test.each([
     ["homes", "2 of 4 homes need a visit."],
-    ["missing", "Home 5 has lost most: 71 % of its data of the last 60 days is missing."],
+    ["missing", "Home 5 has lost most: 71\u00a0% of its data of the last 60 days is missing."],
     ["activity", "Activity of 4 homes in the last 28 days"],
     ["silent", "1 device is silent."],
     ["batteries", "1 battery is nearly empty."],
@@ -347,6 +347,7 @@ describe.skipIf(chromiumPath === undefined)(
 
     test.each([
       [320, "light", ["homes", "missing", "activity", "silent", "batteries", "versions", "firmware"]],
+      [768, "dark", ["homes"]],
       [2560, "dark", ["homes", "missing"]],
     ] as const)(
       "reads well at %d px, %s: nothing goes over the edge, and axe finds nothing serious",
@@ -357,6 +358,12 @@ describe.skipIf(chromiumPath === undefined)(
         for (const show of shows) {
           await page.goto(`${served.central.origin}/?show=${show}`);
           expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+          if (show === "homes")
+            expect(
+              await page
+                .locator(".wide:has(.home-rows)")
+                .evaluate((rows) => rows.scrollWidth - rows.clientWidth),
+            ).toBe(0);
           expect([show, ...(await faultsOfLoad(page))]).toEqual([show]);
           await page.evaluate(axe);
           const found = (await page.evaluate("axe.run()")) as { violations: Violation[] };

@@ -74,7 +74,9 @@ const sentences: readonly Sentence[] = [
     form: /^Took (\d+) of (\d+) doses in (\d+) days(?:; last missed [^.]+)?\.(?: (\d+) more (?:is|are) not known\.)?$/,
     measure: "doses",
     field: "itemname",
-    numbers: (rows, [taken, known, days, unknown]) => {
+    numbers: (all, [taken, known, days, unknown]) => {
+      // From the first day of which anything is known.
+      const rows = all.slice(all.findIndex(({ status }) => status !== "unknown"));
       const count = (...statuses: string[]) =>
         rows.filter(({ status }) => statuses.includes(`${status}`)).length;
       const missing = count("unknown");

@@ -241,7 +241,7 @@ function missingSentence(rows: readonly MissingRow[], isAll: boolean, ofHomes: s
   const worst = rows.reduce((most, row) => (row.percent > most.percent ? row : most), rows[0] as MissingRow);
   if (!isAll) return `Data that is missing in the last 60 days, of ${ofHomes}`;
   if (worst.percent === 0) return `Nothing is missing in the last 60 days, of ${ofHomes}.`;
-  return `Home ${worst.homeid} has lost most: ${worst.percent} % of its data of the last 60 days is missing.`;
+  return `Home ${worst.homeid} has lost most: ${worst.percent}\u00a0% of its data of the last 60 days is missing.`;
 }
 
 function Shown({ view, data }: { view: HomesView; data: HomesData & FrameData }) {
