@@ -7,6 +7,7 @@ import {
   startOfDate_ms,
   type TimeSpan,
 } from "../../../base/time.ts";
+import { readOnce } from "../../../store/derived/derived-rows.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { devicesIn, homeOf } from "../home/home-data.ts";
 import type { DeviceRow } from "../home/home-devices.ts";
@@ -42,7 +43,9 @@ export interface HomeDayData {
   readonly noting: Noting;
 }
 
-export const showHomeDay: Show<HomeDayData> = async (asked) => {
+export const showHomeDay: Show<HomeDayData> = async (given) => {
+  // Its measures are made of the same readings.
+  const asked = { ...given, store: readOnce(given.store) };
   const { site, query, now_ms, locale } = asked;
   const home = await homeOf(asked);
   const zone = await site.zoneOf(home);
