@@ -160,9 +160,9 @@ bundle_into() (
   cd "$root" || exit 1
   # A library reads its own package.json from beside __dirname, which the bundler would fix to this checkout.
   herdsman=node_modules/zigbee-herdsman/dist/utils
-  # Threads by themselves, or they would load what they share a file with. epoll, which onoff and GPIO
+  # Threads and a process by themselves, or they would load what they share a file with. epoll, which onoff and GPIO
   # lines stand on, starts a thread from beside its own file, and both stay where they are.
-  for entry in "src/main.ts --splitting" src/store/sqlite/writer.ts src/cli/backup/vacuum.ts; do
+  for entry in "src/main.ts --splitting" src/store/sqlite/writer.ts src/cli/backup/vacuum.ts src/export/mirror/sql-worker.ts; do
     "$bun" build ./$entry --target bun --minify-syntax --minify-whitespace --external onoff --external epoll \
       --define "process.env.LINTEL_VERSION=\"${LINTEL_VERSION:-}\"" --define "process.env.LINTEL_COMMIT=\"$LINTEL_COMMIT\"" \
       --define "__dirname=\"$herdsman\"" --outdir "$1" || exit 1

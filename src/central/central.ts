@@ -17,15 +17,17 @@ import type { FleetHome } from "../domain/fleet-home.ts";
 import { meshFile, scansInFile } from "../domain/mesh-file.ts";
 import { centralItself } from "../domain/outage.ts";
 import { nowhere } from "../domain/records/visible-records.ts";
+import { type SqlDesk, sqlTables } from "../export/mirror/sql-desk.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
 import { zoneOf } from "../store/derived/home-readings.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
+import { Answering } from "../web/api/answering.ts";
 import { apiApp, apiUrl, referencePath } from "../web/api/api-routes.ts";
 import type { HttpClient } from "../web/client/http-client.ts";
 import { docsApp } from "../web/docs/docs-app.ts";
 import { centralFamilies, metricsApp, programFamilies } from "../web/metrics/program-metrics.ts";
 import { dashboardApp, warmPages } from "../web/pages/page-routes.ts";
-import type { Fleet, Site } from "../web/pages/site.ts";
+import type { Fleet, Site, SqlSource } from "../web/pages/site.ts";
 import { type HttpServer, startServer } from "../web/server/http-server.ts";
 import type { SettingNames } from "../web/server/listening.ts";
 import type { AlertNotices } from "./alerts/alert-notices.ts";
@@ -75,6 +77,8 @@ export async function startCentral(options: {
   gateways?: GatewayList;
   /** Tells people what homes need; absent: nobody is told. */
   notices?: AlertNotices;
+  /** Answers SQL over the mirror; absent: there is none. */
+  sql?: SqlDesk | undefined;
   /** How long data are kept, and the clock that says so; absent: until somebody erases them. */
   retention?: { readonly settings: RetentionSettings; readonly clock: Clock } | undefined;
   /** The time since the last backup; absent where the store is no file of its own. */
@@ -104,7 +108,11 @@ export async function startCentral(options: {
     });
     const pulling = await pullingOf(options, receiver);
     const fleet = new FleetReader({ store, clock });
-    const site = siteOf(store, fleet, { alerts: options.notices, retention: options.retention?.settings });
+    const site = siteOf(store, fleet, {
+      alerts: options.notices,
+      retention: options.retention?.settings,
+      sql: options.sql && sqlOf(options.sql, options),
+    });
     const files = await tls?.();
     const ages = () => agesOf(options, files);
     const server: HttpServer = await startServer({
@@ -151,6 +159,7 @@ export async function startCentral(options: {
       // Nothing to note is still an errand for the store: its answer, also a refusal, shows that it turns.
       alive: () => store.noteTokenUse(new Map()).catch((thrown) => log.debug(messageOf(thrown))),
       stop: async () => {
+        options.sql?.stop();
         await keeper?.stop();
         await pulling.stop();
         await alerts.stop();
@@ -181,12 +190,21 @@ function agesOf(
 function siteOf(
   store: CentralStore,
   fleet: FleetReader,
-  { alerts, retention }: { alerts?: AlertNotices | undefined; retention?: RetentionSettings | undefined },
+  {
+    alerts,
+    retention,
+    sql,
+  }: {
+    alerts?: AlertNotices | undefined;
+    retention?: RetentionSettings | undefined;
+    sql?: SqlSource | undefined;
+  },
 ): Site {
   return {
     role: "central",
     store,
     ...(alerts === undefined ? {} : { alerts }),
+    ...(sql === undefined ? {} : { sql }),
     version,
     api: apiUrl({ origin: "" }),
     // Of no home in particular it is this machine's.
@@ -214,6 +232,19 @@ function siteOf(
     },
     acceptancesOf: acceptancesAt(store),
     doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
+  };
+}
+
+function sqlOf(desk: SqlDesk, { store: all, clock }: { store: CentralStore; clock: Clock }): SqlSource {
+  return {
+    tables: sqlTables,
+    off: () => desk.off(),
+    ask: ({ store, ...of }) =>
+      desk.ask({
+        ...of,
+        homes: store.homes?.filter((home) => home !== nowhere),
+        answers: new Answering({ store, clock, settingOf: settingIn(all) }),
+      }),
   };
 }
 

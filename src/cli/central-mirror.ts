@@ -121,4 +121,4 @@ export function mirrorKeeper(
 }
 
 /** Holds the folder in which DuckDB's package was installed. */
-const duckDbVariable = "LINTEL_DUCKDB";
+export const duckDbVariable = "LINTEL_DUCKDB";

@@ -11,12 +11,13 @@ import { type AlertSettings, readAlertSettings } from "../config/alert-settings.
 import { readGatewayList } from "../config/gateway-list.ts";
 import { readRetentionSettings } from "../config/retention-settings.ts";
 import { plainHttpWarning } from "../config/server-access.ts";
+import { SqlDesk } from "../export/mirror/sql-desk.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
 import { backedUp_ms } from "../store/sqlite/data-directory.ts";
 import { requireListenable, type SettingNames } from "../web/server/listening.ts";
 import { defineCertificate } from "./central-certificate.ts";
-import { defineMirror, mirrorKeeper } from "./central-mirror.ts";
+import { defineMirror, duckDbVariable, mirrorKeeper } from "./central-mirror.ts";
 import { defineMove } from "./central-move.ts";
 import {
   addTlsOptions,
@@ -134,6 +135,10 @@ async function central(options: CentralCommandOptions, context: CommandContext):
           : { backupAge_ms: () => clock.now().unix_ms - backedUp_ms(directory) }),
         gateways,
         notices: alerts && noticesBy(alerts, { clock, log: log.named("notices") }),
+        sql:
+          options.mirror === undefined
+            ? undefined
+            : new SqlDesk({ directory: resolve(options.mirror), duckDb: process.env[duckDbVariable], clock }),
         retention: retention && { settings: retention, clock: guarded ?? clock },
         quotas: options.quota,
         clock,

@@ -264,6 +264,7 @@ async function shown(name: PlaceName, path: string) {
   return showDevice({
     site,
     isTimeKnown: true,
+    signal: new AbortController().signal,
     store,
     token,
     origin: "",

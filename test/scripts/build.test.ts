@@ -142,7 +142,7 @@ describe.skipIf(process.arch !== "x64" || Bun.which("dpkg-deb") === null)("a pac
     expect(found.size).toBeGreaterThan(500);
     // Of other systems than Linux and of D-Bus, which are not used, and colours that are done without.
     expect(missing.sort()).toEqual(["./dbus/bindings", "./mac/bindings", "./win/bindings", "supports-color"]);
-    for (const thread of ["writer.js", "vacuum.js"])
+    for (const thread of ["writer.js", "vacuum.js", "sql-worker.js"])
       expect(existsSync(join(release, "program", thread))).toBe(true);
   });
 

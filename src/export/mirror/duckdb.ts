@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from "node:fs";
+import { realpathSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { messageOf } from "../../base/errors.ts";
@@ -48,14 +48,30 @@ export async function makeDatabase(
   return undefined;
 }
 
+/** The main file of DuckDB's package, as `makeDatabase` finds it; why there is none. */
+export function duckDbFile(folder: string | undefined): { readonly path: string } | string {
+  try {
+    return { path: realpathSync(requireIn(folder).resolve(packageName)) };
+  } catch (thrown) {
+    return missing(thrown);
+  }
+}
+
 /** DuckDB's package, of the folder that is named or beside this program; why there is none. It is loaded when it is asked for, and comes with no package of Lintel. */
 function loaded(folder: string | undefined): DuckDb | string {
   try {
-    const require = createRequire(folder === undefined ? import.meta.url : join(folder, "package.json"));
-    return require(packageName) as DuckDb;
+    return requireIn(folder)(packageName) as DuckDb;
   } catch (thrown) {
-    return `DuckDB cannot be loaded (${messageOf(thrown)}): run npm install --prefix DIR ${packageName}@${packageVersion}, and set LINTEL_DUCKDB=DIR; or run duckdb lintel.duckdb < lintel.sql in the mirror`;
+    return missing(thrown);
   }
+}
+
+function requireIn(folder: string | undefined) {
+  return createRequire(folder === undefined ? import.meta.url : join(folder, "package.json"));
+}
+
+function missing(thrown: unknown): string {
+  return `DuckDB cannot be loaded (${messageOf(thrown)}): run npm install --prefix DIR ${packageName}@${packageVersion}, and set LINTEL_DUCKDB=DIR; or run duckdb lintel.duckdb < lintel.sql in the mirror`;
 }
 
 const packageName = "@duckdb/node-api";

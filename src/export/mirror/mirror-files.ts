@@ -1,5 +1,5 @@
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import { type SeriesName, seriesNames } from "../../domain/series.ts";
 import { columnsOfSeries, type FileColumn } from "../columns.ts";
 import { coverageColumns } from "../coverage-tables.ts";
@@ -84,22 +84,41 @@ export function removeUnfinished(directory: string): void {
     rmSync(join(directory, name), { force: true });
 }
 
-/** The statements that make a view of each table of a mirror. */
-export function viewsOf(directory: string): string {
-  const at = (...parts: readonly string[]) => `'${join(directory, ...parts).replaceAll("'", "''")}'`;
+/** Folders of a table: of all homes, or of those that have files among some. */
+export function foldersOf(directory: string, table: string, homes: readonly number[] | undefined): string[] {
+  if (homes === undefined) return [join(directory, table)];
+  return [noHome, ...homes].map((home) => homeIn(directory, table, home)).filter((path) => existsSync(path));
+}
+
+/**
+ * The statements that make a view of each table of a mirror.
+ *
+ * @param folders of the tables that have homes: views of these alone, and of no list. Absent: all of it.
+ */
+export function viewsOf(directory: string, folders?: ReadonlyMap<string, readonly string[]>): string {
+  const text = (path: string) => `'${path.replaceAll("'", "''")}'`;
   const view = (name: string, columns: string, from: string) =>
     `CREATE OR REPLACE VIEW "${name}" AS SELECT ${columns} FROM ${from};\n`;
-  const files = (table: string) =>
-    `read_parquet(${at(table, "*", "*", "*.parquet")}, hive_partitioning = true, hive_types = {'home': BIGINT, '${keyOf(table)}': VARCHAR})`;
-  const measures = derivedTables.map(({ name, measure, columns }) => {
-    const own = columns.map((one) => `"${one.name}"`).join(", ");
-    return view(name, `${own}, home`, `${files(measuresList)} WHERE measure = '${measure}'`);
-  });
-  const series = partitioned.map((table) => view(table, "*", files(table)));
-  const lists = [...recordLists, placesTable].map(({ name }) =>
-    view(name, "*", `read_parquet(${at("records", `${name}.parquet`)})`),
+  const files = (table: string) => {
+    const all = folders?.get(table) ?? foldersOf(directory, table, undefined);
+    const patterns = all.map((folder) =>
+      text(join(folder, ...(/^home=\d+$/.test(basename(folder)) ? [] : ["*"]), "*", "*.parquet")),
+    );
+    return `read_parquet(${patterns.length === 1 ? patterns : `[${patterns}]`}, hive_partitioning = true, hive_types = {'home': BIGINT, '${keyOf(table)}': VARCHAR})`;
+  };
+  const has = (table: string) => folders?.has(table) ?? true;
+  const measures = derivedTables
+    .filter(() => has(measuresList))
+    .map(({ name, measure, columns }) => {
+      const own = columns.map((one) => `"${one.name}"`).join(", ");
+      return view(name, `${own}, home`, `${files(measuresList)} WHERE measure = '${measure}'`);
+    });
+  const series = partitioned.filter(has).map((table) => view(table, "*", files(table)));
+  const lists = folders === undefined ? [...recordLists, placesTable] : [];
+  const records = lists.map(({ name }) =>
+    view(name, "*", `read_parquet(${text(join(directory, "records", `${name}.parquet`))})`),
   );
-  return [...series, ...measures, ...lists].join("");
+  return [...series, ...measures, ...records].join("");
 }
 
 function namesIn(directory: string): string[] {

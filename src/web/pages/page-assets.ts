@@ -13,6 +13,7 @@ import icon from "./icon.svg" with { type: "text" };
 import notes from "./notes/notes.css" with { type: "text" };
 import print from "./print.css" with { type: "text" };
 import recorded from "./recorded/recorded.css" with { type: "text" };
+import sql from "./sql/sql.css" with { type: "text" };
 import general from "./style.css" with { type: "text" };
 
 /** A file that pages load. */
@@ -69,7 +70,7 @@ async function makeAssets(): Promise<Assets> {
 const styles = [plotStyle, variables, general, home, device, find, notes, print];
 
 /** Rules that one page alone has. */
-const ownStyles: Readonly<Record<string, string>> = { homes, alerts, recorded, "home-day": homeDay };
+const ownStyles: Readonly<Record<string, string>> = { homes, alerts, recorded, sql, "home-day": homeDay };
 
 function assetOf(name: string, text: string): Asset {
   const plain = new TextEncoder().encode(text);

@@ -18,6 +18,7 @@ import { refusalWords } from "./refusal-page.tsx";
 import { showSetupVisit } from "./setup-visit/setup-visit-data.ts";
 import type { SignIn } from "./sign-in/sign-in-faults.ts";
 import { type Asked, type PageName, paths, type Show, type ShownPage } from "./site.ts";
+import { showSql } from "./sql/sql-data.ts";
 
 /** A page with its data, for a signed-in reader. */
 export async function pageText(name: PageName, asked: Asked): Promise<string> {
@@ -110,6 +111,7 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   mesh: showMesh,
   find: showFind,
   alerts: showAlerts,
+  sql: showSql,
   acceptance: showAcceptance,
   "burn-in": showBurnIn,
   recorded: showRecorded,
@@ -121,6 +123,7 @@ export const components = {
   homes: async () => (await import("./homes/homes-page.tsx")).HomesPage,
   find: async () => (await import("./find/find-page.tsx")).FindPage,
   alerts: async () => (await import("./alerts/alerts-page.tsx")).AlertsPage,
+  sql: async () => (await import("./sql/sql-page.tsx")).SqlPage,
   mesh: async () => (await import("./mesh/mesh-page.tsx")).MeshPage,
   acceptance: async () => (await import("./acceptance/acceptance-page.tsx")).AcceptancePage,
   "burn-in": async () => (await import("./burn-in/burn-in-page.tsx")).BurnInPage,

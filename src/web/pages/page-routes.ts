@@ -42,6 +42,7 @@ export function dashboardApp(site: Site) {
     .use(sessionRoutes)
     .use(fileRoutes(signedIn))
     .use(activityRoutes(site, signedIn))
+    .use(sqlRoutes(site, askedBy))
     .use(pageRoutes(site, signedIn))
     .use(formRoutes(askedBy, forms));
 }
@@ -80,13 +81,18 @@ function signedInTo(askedBy: AskedBy) {
 type SignedIn = ReturnType<typeof signedInTo>;
 
 /** Answers what the reader of a session asks for; `use` is noted of a token that sees what is restricted. @throws HttpError 401 where the cookie is no token that holds, 429 */
-type AskedBy = (call: PageCall & Pick<Asked, "params">, use?: () => string) => Promise<Asked>;
+type AskedBy = (
+  call: PageCall & Pick<Asked, "params">,
+  use?: () => string,
+  /** A token that a program shows, where there is no session. */
+  bearer?: string,
+) => Promise<Asked>;
 
 function readerOf(site: Site): AskedBy {
   const stores = new VisibleStores(site.store);
-  return async (call, use) => {
+  return async (call, use, bearer) => {
     const { clock, params, request } = call;
-    const token = await tokenOf(call, tokenIn(request), use);
+    const token = await tokenOf(call, tokenIn(request) ?? bearer, use);
     const { origin, searchParams: query } = new URL(request.url);
     const { unix_ms: now_ms, quality } = clock.now();
     noteChecked(request, { token, now_ms });
@@ -99,6 +105,7 @@ function readerOf(site: Site): AskedBy {
       query,
       locale: localeOf(request.headers.get("accept-language")),
       now_ms,
+      signal: request.signal,
       isTimeKnown: quality === clockQuality.synchronised,
     };
   };
@@ -142,6 +149,24 @@ function activityRoutes({ role }: Site, signedIn: SignedIn) {
         return textResponse(await activityPicture(asked), coding, pictureHeaders);
       }),
     { signedIn: "or refused", cost: "heavy" },
+  );
+}
+
+/** The answer to a query as a file, for a browser with a session and for a program with a token. */
+function sqlRoutes({ sql }: Site, askedBy: AskedBy) {
+  const app = new Elysia().use(access);
+  if (sql === undefined) return app;
+  return app.get(
+    "/sql.csv",
+    async ({ authorization, bearer, budget, clock, params, request, server, spend }) => {
+      const call = { authorization, budget, clock, params, request, server };
+      const asked = await askedBy(call, () => useOf(request), bearer);
+      return spend(async () => {
+        const { sqlCsv } = await import("./sql/sql-data.ts");
+        return sqlCsv(asked);
+      });
+    },
+    { cost: "download" },
   );
 }
 

@@ -10,6 +10,7 @@ import type { SetupVisitState } from "../../domain/joining-state.ts";
 import type { MeshScan } from "../../domain/mesh.ts";
 import type { Outage, Undelivered } from "../../domain/outage.ts";
 import type { RemoteOutcome, RemoteRequestName } from "../../domain/remote-request.ts";
+import type { SqlAnswer, SqlTable } from "../../domain/sql-answer.ts";
 import type { CentralStore } from "../../store/central/central-store.ts";
 import type { Store, Token } from "../../store/store.ts";
 import type { VisibleStore } from "../../store/visible-store.ts";
@@ -30,6 +31,8 @@ export interface Site {
   readonly fleet?: Fleet;
   /** At a central that tells people what homes need. */
   readonly alerts?: AlertDesk;
+  /** At a central that keeps a mirror. */
+  readonly sql?: SqlSource;
   /** Where the readings of a home go; absent: they stay here. */
   keepingOf?(home: number | undefined): Promise<Keeping>;
   /** Faults of the box itself or of its way to central that somebody should mend, worst first; absent: none is known. */
@@ -104,6 +107,21 @@ export interface AcceptanceVisit {
 export interface Household {
   pause(by: string, for_ms: number): Promise<void>;
   resume(by: string): Promise<void>;
+}
+
+/** SQL over the mirror of central (src/export/mirror/sql-desk.ts). */
+export interface SqlSource {
+  readonly tables: readonly SqlTable[];
+  /** Why no query is answered here; undefined where they are. */
+  off(): Promise<string | undefined>;
+  /** Answers a query of whoever has this token, over what the store has. */
+  ask(of: {
+    readonly query: string;
+    readonly token: string;
+    readonly store: VisibleStore;
+    readonly rows_max: number;
+    readonly stop: AbortSignal;
+  }): Promise<SqlAnswer>;
 }
 
 /** Alerts of central, and those who hear of them (src/central/alerts/alert-notices.ts). */
@@ -184,6 +202,8 @@ export interface Asked {
   /** The language that dates and numbers are written in, a BCP 47 tag. */
   readonly locale: string;
   readonly now_ms: number;
+  /** Aborted when whoever asks goes away. */
+  readonly signal: AbortSignal;
   /** Whether the clock that says so is known to be right. */
   readonly isTimeKnown: boolean;
 }
@@ -251,6 +271,7 @@ export const paths = {
   recorded: { gateway: "/recorded", central: "/homes/:home/recorded", cost: "light", live: true },
   find: { gateway: "/find", central: "/find", cost: "heavy", live: false },
   alerts: { central: "/alerts", cost: "light", live: false },
+  sql: { central: "/sql", cost: "heavy", live: false },
   acceptance: { gateway: "/acceptance", central: "/homes/:home/acceptance", cost: "light", live: false },
   "burn-in": { gateway: "/burn-in", central: "/homes/:home/burn-in", cost: "light", live: false },
 } as const satisfies Record<string, PagePaths>;

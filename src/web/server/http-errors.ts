@@ -80,6 +80,7 @@ export const errorTable = {
   parameters_exclusive: row(42205, "{parameter} cannot be given together with {other}"),
   quota_exceeded: row(42206, "Home {home} may have at most {most} {quota} here, and would have more"),
   parameter_unknown: row(42207, 'No parameter here is named "{parameter}": {remedy}'),
+  query_refused: row(42208, "The query has no answer: {fault}"),
   attempts_exceeded: row(42901, "Too many wrong access tokens from this address: try again in {retry_s} s"),
   central_full: row(42902, "Other gateways are uploading: try again in {retry_s} s"),
   allowance_spent: row(

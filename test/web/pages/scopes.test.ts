@@ -73,6 +73,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   ],
   "GET /find": ["home", "a", "e", "1", "2", "3", "sensor"].map((q) => ({ path: `/find?q=${q}` })),
   "GET /alerts": [{ path: "/alerts" }],
+  "GET /sql": "nothing without a mirror: test/cli/sql.test.ts asks it with a token of one home",
   "GET /homes/:home": everyHome((home) => `/homes/${home}`),
   "GET /live/homes/:home": everyHome((home) => `/live/homes/${home}`),
   "GET /homes/:home/day": everyHome((home) => `/homes/${home}/day?date=${daysOf(home).from}`, false),

@@ -106,6 +106,7 @@ function pagesOf({ site, token }: Asked): Found[] {
     return [
       ...Object.entries(views).map(([show, text]) => page(show === "homes" ? "/" : `/?show=${show}`, text)),
       page("/alerts", "Alerts"),
+      ...(site.sql === undefined ? [] : [page("/sql", "SQL", "query, DuckDB")]),
       ...help,
     ];
   return [
