@@ -16,7 +16,7 @@ export async function live(plan: Plan, disks: Disks, trace?: (line: string) => v
   using _sizes = withBlocksOf({ rows_max: 12, rows_kept: 4, block_max: [8, 40][plan.seed % 2] ?? 8 });
   const world = new World(plan.start_ms);
   const diary = new Diary(world, disks, trace);
-  return diary.of(new Life(plan, { world, disks, diary }));
+  return await diary.of(new Life(plan, { world, disks, diary }));
 }
 
 class Life {

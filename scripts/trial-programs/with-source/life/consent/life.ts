@@ -34,7 +34,7 @@ export async function liveConsent(
   using _sizes = withBlocksOf({ rows_max: 6, rows_kept: 2, block_max: 4 });
   const world = new World(plan.start_ms);
   const diary = new Diary(world, disks, trace);
-  return diary.of(new ConsentLife(plan, { world, disks, diary }));
+  return await diary.of(new ConsentLife(plan, { world, disks, diary }));
 }
 
 class ConsentLife {

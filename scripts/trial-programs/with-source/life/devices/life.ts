@@ -30,7 +30,7 @@ export async function liveDevices(
   using _sizes = withBlocksOf({ rows_max: 60, rows_kept: 20, block_max: 40 });
   const world = new World(plan.start_ms, still_turns);
   const diary = new Diary(world, disks, trace);
-  return diary.of(await DevicesLife.make(plan, { world, disks, diary }));
+  return await diary.of(await DevicesLife.make(plan, { world, disks, diary }));
 }
 
 /** Loads the libraries of drivers before they open: that takes real time. */
