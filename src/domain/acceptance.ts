@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { signedSchema } from "../base/signed-json.ts";
+import { movementBits } from "./event-words.ts";
 import type { Kind } from "./kinds.ts";
 import { orNull, record, textOrNull, unixTime, unixTimeOrNull } from "./records/record-field.ts";
 import type { SeriesName } from "./series.ts";
@@ -58,9 +59,7 @@ export function taskOf(kind: Kind, subtype: string, measuresOnly: boolean): Acce
 /** A reading that a task is judged by: unix milliseconds, and its first value. */
 export type TaskReading = readonly [stamp_ms: number, value: unknown];
 
-const motionBit = 0b10;
 const openBit = 0b1;
-const anyEvent = 0b11;
 /** Seven doors. */
 const boxDoors = 0x7f;
 
@@ -70,9 +69,8 @@ export function taskDone_ms(task: AcceptanceTask, readings: readonly TaskReading
   switch (task) {
     case "motion":
     case "walk":
-      return bits(motionBit);
     case "use":
-      return bits(anyEvent);
+      return bits(movementBits);
     case "door":
       return closed_ms(readings, openBit);
     case "box":

@@ -4,6 +4,9 @@
  */
 export const eventBit = { opened: 0, present: 1, tampered: 2, batteryLow: 3 } as const;
 
+/** A sensor of movement raises either alarm when somebody moves: many makes the first, NYCE's the second. */
+export const movementBits = (1 << eventBit.opened) | (1 << eventBit.present);
+
 export type EventBit = (typeof eventBit)[keyof typeof eventBit];
 
 /** A word for something that is or is not so. */

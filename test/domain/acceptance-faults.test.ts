@@ -123,8 +123,9 @@ test("a line is walked there and back, each in its order", () => {
 });
 
 test.each<[Parameters<typeof taskDone_ms>[0], unknown[], number | undefined]>([
-  ["motion", [0, 1, 2], 2],
-  ["walk", [1, 3], 1],
+  ["motion", [48, 49, 50], 1],
+  ["motion", [48, 50], 1],
+  ["walk", [48, 49], 1],
   ["use", [0, 1], 1],
   ["use", [0, 4], undefined],
   ["door", [1, 1, 0, 1], 2],

@@ -1,5 +1,5 @@
 import { isIn, type LocalDay, overlap, type TimeSpan, without } from "../../base/time.ts";
-import { eventBit } from "../event-words.ts";
+import { eventBit, movementBits } from "../event-words.ts";
 import type { Kind } from "../kinds.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Role } from "./places.ts";
@@ -139,20 +139,26 @@ export function unobservedIn(
 
 type SensorBit = keyof typeof eventBit;
 
-function maskOf(bits: readonly SensorBit[]): number {
-  return bits.reduce((all, bit) => all | (1 << eventBit[bit]), 0);
+function maskOf(item: HomeItem, bits: readonly SensorBit[]): number {
+  const seen = tellsMovement(item) ? movementBits : 1 << eventBit.present;
+  return bits.reduce((all, bit) => all | (bit === "present" ? seen : 1 << eventBit[bit]), 0);
+}
+
+/** Whether it is a sensor of movement by its subtype. */
+export function tellsMovement({ subtype }: HomeItem): boolean {
+  return subtype === "wall" || subtype === "curtain";
 }
 
 /** Events of a wireless sensor, in order of time, by whether one of these bits was set. */
 export function toldOf(item: HomeItem, ...bits: readonly SensorBit[]): { at_ms: number; isSet: boolean }[] {
-  const mask = maskOf(bits);
+  const mask = maskOf(item, bits);
   const events = item.readings.wirelesssensor_events ?? [];
   return events.map(([at_ms, event]) => ({ at_ms, isSet: (Number(event) & mask) !== 0 }));
 }
 
 /** Moments at which a wireless sensor told that a bit is set: presence, or that something was opened. */
 export function signsOf(item: HomeItem, ...bits: readonly SensorBit[]): readonly number[] {
-  const mask = maskOf(bits);
+  const mask = maskOf(item, bits);
   const known = signsKnown.get(item) ?? new Map<number, readonly number[]>();
   signsKnown.set(item, known);
   let signs = known.get(mask);

@@ -176,11 +176,11 @@ function mainOf<Span extends TimeSpan>(spans: readonly Span[]): Span[] {
   return spans.slice(first, last + 1);
 }
 
-/** Times in which a sensor at the bed told that somebody is there. */
+/** Times in which a sensor at the bed told that somebody is there: a mat of a zone raises the first alarm. */
 function inBed(item: HomeItem): TimeSpan[] {
   const spans: TimeSpan[] = [];
   let from_ms: number | undefined;
-  for (const { at_ms, isSet } of toldOf(item, "present")) {
+  for (const { at_ms, isSet } of toldOf(item, "present", "opened")) {
     if (isSet) from_ms ??= at_ms;
     else if (from_ms !== undefined) {
       spans.push({ from_ms, to_ms: at_ms });

@@ -12,6 +12,7 @@ import {
   observedShare,
   seconds,
   signsOf,
+  tellsMovement,
   within_ms,
 } from "./home-data.ts";
 
@@ -36,7 +37,7 @@ export function roomSensors({ items }: HomeData): readonly (HomeItem & { room: s
 /** Whether it is a sensor of movement, by its subtype, or by what it told where it has none. */
 export function seesPeople(item: HomeItem): boolean {
   if (item.kind !== "wirelesssensors" || item.subtype === "door") return false;
-  return item.subtype === "wall" || item.subtype === "curtain" || signsOf(item, "present").length > 0;
+  return tellsMovement(item) || signsOf(item, "present").length > 0;
 }
 
 /**

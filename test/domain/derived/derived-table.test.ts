@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { hour_ms, localDays, type TimeSpan } from "../../../src/base/time.ts";
-import { type DerivedName, derivedOf } from "../../../src/domain/derived/derived-table.ts";
+import { type DerivedName, derivedNames, derivedOf } from "../../../src/domain/derived/derived-table.ts";
 import type { DerivedReading, HomeData, HomeItem } from "../../../src/domain/derived/home-data.ts";
 
 const zone = "Europe/Berlin";
@@ -88,6 +88,23 @@ test("a day without visits is 0 where its sensors were observed, and unknown whe
     ["2026-11-03", 1, 1],
     ["2026-11-04", 0, null],
   ]);
+});
+
+test("sensors of movement, and a mat in the bed, give the same by either alarm", () => {
+  const mat = sensor("mat", { subtype: "null", role: "bed" }, [
+    [at(23), 2],
+    [at(31), 0],
+  ]);
+  const ofSecond = [...home, mat];
+  const ofFirst = ofSecond.map((item) => ({
+    ...item,
+    readings: {
+      wirelesssensor_events: (item.readings.wirelesssensor_events ?? []).map(
+        ([at_ms, event]): DerivedReading => [at_ms, event === 2 ? 1 : 0],
+      ),
+    },
+  }));
+  for (const name of derivedNames) expect(derive(name, ofFirst)).toEqual(derive(name, ofSecond));
 });
 
 test("transitions count each ordered pair of rooms", () => {
