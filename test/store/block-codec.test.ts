@@ -80,6 +80,19 @@ test("what a block gives as JSON is what records of its readings are, in either 
   expect(written).toBeGreaterThan(100);
 });
 
+test("texts of thousands of characters come back as JSON, however many readings have them", () => {
+  const series = "wirelesssensor_measures";
+  const rows = Array.from({ length: 600 }, (_, index): StreamReading => {
+    return [index, index + 1, "temperature", index, "é".repeat(3_000 + (index % 2)), 0];
+  });
+  const readings = readingsOf(series, rows);
+  const records = new ObjectRecords(series, { limit: 1_000, precision: "ms" });
+  const all = { first: 0, count: rows.length, step: 1 } as const;
+  records.block(new DecodedBlock(series, encodeBlock(series, readings)), all);
+  const bytes = new DecodedBlock(series, encodeBlock(series, readings)).json({ ...all, divisor: 1 });
+  expect(`[${new TextDecoder().decode(bytes)}]`).toBe(JSON.stringify(records.records));
+});
+
 /** Readings such as devices give: few decimals, few texts, times of some clock. */
 function homely(random: () => number, series: SeriesName, count: number): ReadingColumns {
   let stamp_ms = 1_790_000_000_000;
