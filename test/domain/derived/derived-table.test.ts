@@ -100,7 +100,7 @@ test("sensors of movement, and a mat in the bed, give the same by either alarm",
     ...item,
     readings: {
       wirelesssensor_events: (item.readings.wirelesssensor_events ?? []).map(
-        ([at_ms, event]): DerivedReading => [at_ms, event === 2 ? 1 : 0],
+        ([at_ms, event]): DerivedReading => [at_ms, event === 2 ? 1 : Number(event)],
       ),
     },
   }));
