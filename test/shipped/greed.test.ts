@@ -11,6 +11,7 @@ test("a gateway that one token asks for everything at once keeps within its memo
     seconds: nightly ? 10 : 4,
     year,
     machine: "small",
+    kinds: ["plots", "downloads", "live"],
   });
   expect(served).toBe(sent);
   expect(pages).toBeGreaterThan(0);

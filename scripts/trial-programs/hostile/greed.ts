@@ -29,17 +29,21 @@ const other_address = "127.0.0.2";
 const event_interval_ms = 200;
 const page_interval_ms = 250;
 
+/** On a busy machine it takes longer than that until a refusal has come of each kind of path. */
+const refused_s_max = 120;
+
 /**
- * Has a gateway that keeps a year asked for `paths`, by one token and so many at once, for some seconds.
+ * Has a gateway that keeps a year asked for `paths`, by one token and so many at once, for some seconds, and until each of `kinds` was refused.
  */
 export async function beset(options: {
   at_once: number;
   seconds: number;
   year: Year;
   machine: MachineSize;
+  kinds?: readonly string[];
   told?: (line: string) => void;
 }): Promise<Greed> {
-  const { at_once, seconds, year, machine, told = () => {} } = options;
+  const { at_once, seconds, year, machine, kinds = [], told = () => {} } = options;
   const site = new Site({ machine });
   let home: StickHome | undefined;
   try {
@@ -76,16 +80,21 @@ export async function beset(options: {
       token: greedy,
       at_once,
       paths: dearPaths(year),
+      kinds,
     };
     client.stdin.write(JSON.stringify(order));
     client.stdin.flush();
     const lines = linesOf(client.stdout);
     await lines.next();
+    let isRefused = false;
+    const refusal = lines.next().then(() => {
+      isRefused = true;
+    });
     const start_ms = performance.now();
     const elapsed_ms = () => performance.now() - start_ms;
     let [sent, pages, refused, slowest_ms, peak_mb] = [0, 0, 0, 0, before_mb];
     const until = async (interval_ms: number, act: () => unknown) => {
-      while (elapsed_ms() < seconds * 1000) {
+      while (elapsed_ms() < (isRefused ? seconds : refused_s_max) * 1000) {
         await act();
         await Bun.sleep(interval_ms);
       }
@@ -112,6 +121,7 @@ export async function beset(options: {
       }),
     ]);
     client.stdin.end();
+    await refusal;
     const { value } = await lines.next();
     await client.exited;
     await stick.drained();

@@ -1,6 +1,6 @@
 /**
  * Somebody with a read token who asks for the dearest things there are, many at once and at once again, whatever is answered: a process of its own that reads an `Order`,
- * says `begun` on a line, and once its standard input ends prints how often it was answered what, as JSON.
+ * says `begun` on a line, `refused` once it was told 429 for each of some kinds of path, and once its standard input ends how often it was answered what, as JSON.
  */
 export interface Order {
   readonly origin: string;
@@ -8,6 +8,8 @@ export interface Order {
   readonly at_once: number;
   /** Paths, asked for in turn. Those of `/v` by the token in a header, all others by a session. */
   readonly paths: readonly string[];
+  /** Kinds of path, by their first word: `plots`. */
+  readonly kinds: readonly string[];
 }
 
 /** By kind of path, how often each status came; `none` where the connection was closed. */
@@ -19,6 +21,7 @@ if (import.meta.main) {
   const order: Order = JSON.parse(new TextDecoder().decode(value));
   const ended = new AbortController();
   const answered: Record<string, Record<string, number>> = {};
+  let isRefused = false;
   const asking = Array.from({ length: order.at_once }, (_, first) => ask(order, first));
   console.log("begun");
   while (!(await input.read()).done);
@@ -45,6 +48,10 @@ if (import.meta.main) {
       answered[kind] ??= {};
       const counts = answered[kind];
       counts[status] = (counts[status] ?? 0) + 1;
+      if (!isRefused && order.kinds.every((one) => answered[one]?.["429"] !== undefined)) {
+        isRefused = true;
+        console.log("refused");
+      }
       if (status === "none") await Bun.sleep(1);
     }
   }
