@@ -199,6 +199,14 @@ describe.each(databases)("on %s", (kept) => {
     expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe(answer);
   });
 
+  test.each(["missing", "activity", "silent", "batteries", "versions", "firmware"])(
+    "a page after the last is shown, and has no rows: %s",
+    async (show) => {
+      const page = await served.page(`/?show=${show}&page=9`, await served.mint("read"));
+      expect(page.status).toBe(200);
+    },
+  );
+
   test("a token that is bound to a home sees nothing of the others, wherever it looks", async () => {
     const token = await served.mint("read", { homes: [3], projects: [], studies: [] });
     for (const path of [

@@ -212,6 +212,7 @@ async function missingView({ fleet, all, address, now_ms }: Viewing): Promise<Ma
 }
 
 async function missingRows(fleet: Fleet, homes: readonly FleetHome[], zones: Zones): Promise<MissingRow[]> {
+  if (homes.length === 0) return [];
   const [arrivals, devices] = await Promise.all([
     fleet.dailyArrivals(homeids(homes), zones.from_day),
     fleet.coverageIn(homeids(homes), zones.span),

@@ -238,8 +238,8 @@ function viewSentence({ view, homes, found, pages, locale }: HomesData & FrameDa
 
 /** @param isAll the rows are those of all homes that are shown on any page */
 function missingSentence(rows: readonly MissingRow[], isAll: boolean, ofHomes: string): string {
-  const worst = rows.reduce((most, row) => (row.percent > most.percent ? row : most), rows[0] as MissingRow);
-  if (!isAll) return `Data that is missing in the last 60 days, of ${ofHomes}`;
+  const [worst] = rows.toSorted((one, other) => other.percent - one.percent);
+  if (!isAll || worst === undefined) return `Data that is missing in the last 60 days, of ${ofHomes}`;
   if (worst.percent === 0) return `Nothing is missing in the last 60 days, of ${ofHomes}.`;
   return `Home ${worst.homeid} has lost most: ${worst.percent}\u00a0% of its data of the last 60 days is missing.`;
 }
