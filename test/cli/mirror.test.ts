@@ -11,10 +11,7 @@ test("a central with --mirror keeps a folder that DuckDB reads, without a home t
   try {
     const mirror = join(site.directory, "mirror");
     const store = await openCentral(site.data);
-    const clock = new SystemClock();
-    const of = { homes: 2, days: 2, events_a_day: 5, start_ms: Date.UTC(2026, 8, 20), clock };
-    const programme = new MirroredProgramme(store, mirror, of);
-    await programme.fill();
+    const programme = await MirroredProgramme.small(store, mirror, new SystemClock());
     await store.close();
     const central = await site.central("--data", site.data, "--mirror", mirror);
     await eventually(() => existsSync(join(mirror, "lintel.duckdb")) || undefined, "the mirror");

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { MirroredProgramme } from "../../scripts/trial-programs/with-source/mirror/programme.ts";
 import { SystemClock } from "../../src/base/clock.ts";
 import { chromiumPath, TestBrowser } from "../../testbed/browser.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
+import { sqlWorkersOf } from "../../testbed/sql-workers.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
 import { faultsForAll } from "../web/pages/accessibility.ts";
 
@@ -13,9 +14,7 @@ test("a central with --mirror answers SQL of the homes of a token, on a page and
   try {
     const mirror = join(site.directory, "mirror");
     const store = await openCentral(site.data);
-    const clock = new SystemClock();
-    const of = { homes: 2, days: 2, events_a_day: 5, start_ms: Date.UTC(2026, 8, 20), clock };
-    await new MirroredProgramme(store, mirror, of).fill();
+    await MirroredProgramme.small(store, mirror, new SystemClock());
     await store.close();
     const whole = await site.token();
     const bound = await site.token("--home", "1");
@@ -59,7 +58,7 @@ test("a central with --mirror answers SQL of the homes of a token, on a page and
         signal: gone.signal,
       },
     ).catch(() => undefined);
-    const worker = await eventually(() => workersOf(central.process.pid)[0], "a query under way");
+    const worker = await eventually(() => sqlWorkersOf(central.process.pid)[0], "a query under way");
     central.process.kill("SIGKILL");
     await eventually(() => !existsSync(`/proc/${worker}`) || undefined, "that its process is gone");
     gone.abort();
@@ -68,19 +67,3 @@ test("a central with --mirror answers SQL of the homes of a token, on a page and
     await site.remove();
   }
 });
-
-function workersOf(parent: number): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        const isChild = new RegExp(`^PPid:\\s*${parent}$`, "m").test(
-          readFileSync(`/proc/${pid}/status`, "utf8"),
-        );
-        return isChild && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sql-worker");
-      } catch {
-        return false;
-      }
-    });
-}

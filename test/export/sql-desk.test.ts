@@ -11,6 +11,7 @@ import { visiblePart } from "../../src/store/visible-store.ts";
 import { Answering } from "../../src/web/api/answering.ts";
 import { nightly } from "../../testbed/nightly.ts";
 import { temporaryDirectory } from "../../testbed/sample.ts";
+import { sqlWorkersOf } from "../../testbed/sql-workers.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
 
 const clock = new SystemClock();
@@ -20,9 +21,7 @@ let store: CentralStore;
 let desk: SqlDesk;
 beforeAll(async () => {
   store = await openCentral(join(directory.path, "data"));
-  const of = { homes: 2, days: 2, events_a_day: 5, start_ms: Date.UTC(2026, 8, 20), clock };
-  const programme = new MirroredProgramme(store, mirror, of);
-  await programme.fill();
+  await MirroredProgramme.small(store, mirror, clock);
   const stop = new AbortController().signal;
   await mirrorOf(store, { directory: mirror, clock, stop, onProgress: () => {} });
   desk = new SqlDesk({ directory: mirror, duckDb: undefined, clock });
@@ -181,7 +180,7 @@ const greedy: readonly [query: string, fault: RegExp][] = [
 ];
 test.each(nightly ? greedy : greedy.slice(-2))("%s is ended", async (query, fault) => {
   expect(await rowsOf(query)).toMatch(fault);
-  expect(childrenOf(process.pid)).toEqual([]);
+  expect(sqlWorkersOf(process.pid)).toEqual([]);
 });
 
 test("an answer has at most the rows that were asked for, and says that there are more", async () => {
@@ -199,7 +198,14 @@ test("a token has one query under way, all have two, and one that goes away leav
   expect(refused.filter((answer) => "fault" in answer && answer.busy === true)).toHaveLength(18);
   gone.abort();
   expect(await Promise.all(asked.slice(0, 2))).toEqual(Array(2).fill({ fault: "The query was ended." }));
-  expect(childrenOf(process.pid)).toEqual([]);
+  expect(sqlWorkersOf(process.pid)).toEqual([]);
+});
+
+test("however many ask whether queries are answered, one process finds out", async () => {
+  const fresh = new SqlDesk({ directory: mirror, duckDb: undefined, clock });
+  const asked = Array.from({ length: 20 }, () => fresh.off());
+  expect(sqlWorkersOf(process.pid).length).toBeLessThanOrEqual(1);
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([undefined]));
 });
 
 test("a process that is killed is a fault of its query alone", async () => {
@@ -207,29 +213,12 @@ test("a process that is killed is a fault of its query alone", async () => {
   let killed: number | undefined;
   while (killed === undefined) {
     await Bun.sleep(10);
-    killed = childrenOf(process.pid)[0];
+    killed = sqlWorkersOf(process.pid)[0];
   }
   process.kill(killed, "SIGKILL");
   expect(await answer).toEqual({ fault: "DuckDB broke off. Ask in another way." });
   expect(await rowsOf("SELECT 1")).toEqual([["1"]]);
 });
-
-/** The processes at work of the desk. */
-function childrenOf(pid: number): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((child) => {
-      try {
-        const isChild = new RegExp(`^PPid:\\s*${pid}$`, "m").test(
-          readFileSync(`/proc/${child}/status`, "utf8"),
-        );
-        return isChild && readFileSync(`/proc/${child}/cmdline`, "utf8").includes("sql-worker");
-      } catch {
-        return false;
-      }
-    });
-}
 
 /** Each takes a process: by day some of them. */
 function drawn<Case>(all: readonly Case[]): readonly Case[] {

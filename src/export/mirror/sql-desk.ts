@@ -35,19 +35,27 @@ export class SqlDesk {
   readonly #options: SqlDeskOptions;
   /** The processes at work, by token. */
   readonly #running = new Map<string, AbortController>();
-  #isTried = false;
+  /** The answer of `off`, once it was asked. */
+  #tried: Promise<string | undefined> | undefined;
 
   constructor(options: SqlDeskOptions) {
     this.#options = options;
   }
 
   /** Why no query is answered here at all; undefined where they are. */
-  async off(): Promise<string | undefined> {
-    if (this.#isTried) return undefined;
+  off(): Promise<string | undefined> {
+    // One process for all who ask meanwhile.
+    this.#tried ??= this.#try();
+    return this.#tried;
+  }
+
+  async #try(): Promise<string | undefined> {
     const nothing = { folders: [], views: "", lists: [], memory, rows_max: 1 };
     const answer = await this.#run({ query: "SELECT 1", ...nothing }, new AbortController().signal);
-    this.#isTried = !("fault" in answer);
-    return "fault" in answer ? answer.fault : undefined;
+    if (!("fault" in answer)) return undefined;
+    // What is missing may come.
+    this.#tried = undefined;
+    return answer.fault;
   }
 
   async ask(question: SqlQuestion): Promise<SqlAnswer> {
@@ -152,23 +160,24 @@ interface SqlDeskOptions {
 export const sqlTables: readonly SqlTable[] = [
   ...([...seriesNames, coverageList] as const).map((name) => {
     const title = name === coverageList ? "When each item was listened to and alive" : seriesOf(name).title;
-    const columns = columnsOf(name);
-    return {
-      name,
-      title,
-      columns,
-      example: `SELECT home, month, count(*) AS rows\nFROM ${name}\nGROUP BY ALL ORDER BY ALL`,
-    };
+    const example = `SELECT home, month, count(*) AS rows\nFROM ${name}\nGROUP BY ALL ORDER BY ALL`;
+    return tableOf({ name, title, columns: columnsOf(name) }, example);
   }),
-  ...derivedTables.map(({ name, title, columns }) => ({ name, title, columns, example: someRows(name) })),
-  ...recordLists.map(({ name, title, schema }) => ({
-    ...{ name, title, columns: columnsOfSchema(schema), example: someRows(name) },
-  })),
-  { ...placesTable, example: someRows(placesList) },
+  ...derivedTables.map((table) => tableOf(table)),
+  ...recordLists.map(({ name, title, schema }) => tableOf({ name, title, columns: columnsOfSchema(schema) })),
+  tableOf(placesTable),
 ];
 
-function someRows(name: string): string {
-  return `SELECT * FROM ${name} LIMIT 20`;
+function tableOf(
+  { name, title, columns }: Omit<SqlTable, "example">,
+  example = `SELECT * FROM ${name} LIMIT 20`,
+): SqlTable {
+  return {
+    name,
+    title,
+    example,
+    columns: columns.map(({ name, meaning, unit }) => ({ name, meaning, unit })),
+  };
 }
 
 /** The lists that a query names, as the interface answers them now. */

@@ -24,6 +24,16 @@ export const triedSeries = ["wirelesssensor_events", "scale_weights"] as const s
 
 /** A programme of homes that send readings to a central store, and what its mirror must be equal to. */
 export class MirroredProgramme {
+  /** Two homes of two days, which have sent all. */
+  static async small(store: CentralStore, mirror: string, clock: Clock): Promise<MirroredProgramme> {
+    const start_ms = Date.UTC(2026, 8, 20);
+    const programme = new MirroredProgramme(store, mirror, {
+      ...{ homes: 2, days: 2, events_a_day: 5, start_ms, clock },
+    });
+    await programme.fill();
+    return programme;
+  }
+
   readonly #gateways = new Map<number, SimulatedGateway>();
   readonly #random = seeded(39);
 

@@ -23,11 +23,7 @@ export const showSql: Show<SqlData> = async (asked) => {
   const off = (await sql.off()) ?? null;
   const isAsked = off === null && query.trim() !== "";
   const answer = isAsked ? await answerOf(asked, page_rows_max) : null;
-  const tables = sql.tables.map(({ name, title, columns, example }) => ({
-    ...{ name, title, example },
-    columns: columns.map(({ name, meaning, unit }) => ({ name, meaning, unit })),
-  }));
-  const data: SqlData = { query, query_max, off, answer, tables };
+  const data: SqlData = { query, query_max, off, answer, tables: sql.tables };
   return { title: "SQL", data: { ...data, now_ms, locale, trail: trailTo(site.role, undefined) } };
 };
 

@@ -73,7 +73,7 @@ function Answer({ answer, query }: { answer: SqlAnswer; query: string }) {
           Download as CSV
         </a>
       </p>
-      <Table name="Answer" head={columns.map((name) => name)}>
+      <Table name="Answer" head={columns}>
         {rows.map((row, place) => (
           <tr key={place}>
             {row.map((value, at) => (
