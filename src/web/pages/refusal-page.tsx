@@ -1,3 +1,5 @@
+import { capital } from "./time-text.ts";
+
 /** The page of an error: its reason, and its remedy. */
 export function RefusalPage({ status, message, retry_s, busy = false, form = false, instead }: RefusalData) {
   const { title, words } = refusalWords({ status, message, busy });
@@ -48,7 +50,7 @@ export function refusalWords(of: Pick<RefusalData, "status" | "message" | "busy"
   const { status, message, busy = false } = of;
   if (status === 403) {
     const [reason = "", ...remedy] = message.split(": ");
-    return { title: `${reason}.`, words: remedy.length === 0 ? null : `${capitalised(remedy.join(": "))}.` };
+    return { title: `${reason}.`, words: remedy.length === 0 ? null : `${capital(remedy.join(": "))}.` };
   }
   // Of what is not there the error says no more, in words of the interface.
   if (status === 404) return { title: "There is nothing here", words: null };
@@ -57,10 +59,6 @@ export function refusalWords(of: Pick<RefusalData, "status" | "message" | "busy"
   if (busy) return { title: "Busy", words };
   if (status === 429) return { title: "Too many tries", words };
   return { title: status >= 500 ? "This cannot be shown now" : "This cannot be done", words };
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function remedyOf(status: number, retry_s: number | undefined): string {

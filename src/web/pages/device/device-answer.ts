@@ -56,17 +56,22 @@ const memoryOf = memoryBySite<{ readonly text: string | null }>(answers_max);
 export function dosesAnswer(all: readonly DerivedRow[], times: Times): string | null {
   // Before it is known for the first time there was no box yet, or nobody who listened.
   const rows = all.slice(all.findIndex(({ values }) => values["status"] !== "unknown"));
-  const count = (...statuses: string[]) =>
-    rows.filter(({ values }) => statuses.includes(String(values["status"]))).length;
-  const known = count("taken", "late", "missed");
+  const { taken, known, unknown } = countDoses(rows);
   if (known === 0) return null;
-  const unknown = count("unknown");
   const missed = rows.findLast(({ values }) => values["status"] === "missed");
   return [
-    `Took ${count("taken", "late")} of ${known} doses in ${spanText(rows)}`,
+    `Took ${taken} of ${known} doses in ${spanText(rows)}`,
     missed === undefined ? "" : `; last missed ${whenText(missed, times)}`,
     unknown === 0 ? "." : `. ${unknown} more ${unknown === 1 ? "is" : "are"} not known.`,
   ].join("");
+}
+
+/** How many doses were taken, of how many it is known, and of how many it is not. */
+export function countDoses(rows: readonly DerivedRow[]): { taken: number; known: number; unknown: number } {
+  const count = (...statuses: string[]) =>
+    rows.filter(({ values }) => statuses.includes(String(values["status"]))).length;
+  const taken = count("taken", "late");
+  return { taken, known: taken + count("missed"), unknown: count("unknown") };
 }
 
 /** `68.7 kg this week, up 0.9 kg in 3 weeks.` */

@@ -2,9 +2,9 @@ import { day_ms, type LocalDay } from "../../../base/time.ts";
 import type { DerivedName } from "../../../domain/derived/derived-table.ts";
 import type { DerivedRow } from "../../../domain/derived/home-data.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
-import { few, hoursText, numbersOf, timesText } from "../device/device-answer.ts";
+import { countDoses, few, hoursText, numbersOf, timesText } from "../device/device-answer.ts";
 import type { DeviceRow, RowSources } from "../home/home-devices.ts";
-import { listText, numberText } from "../time-text.ts";
+import { capital, listText, numberText } from "../time-text.ts";
 
 /** Subject of an answer: days in order, one or a week, and the devices of the home that are shown. */
 export interface Answering {
@@ -149,11 +149,9 @@ function alikeText(words: readonly string[], isRest: boolean): string[] {
 
 /** `Took 1 of 2 doses. 1 more is not known.` */
 function dosesText(rows: readonly DerivedRow[]): string[] {
-  const count = (...statuses: string[]) =>
-    rows.filter(({ values }) => statuses.includes(String(values["status"]))).length;
-  const [known, unknown] = [count("taken", "late", "missed"), count("unknown")];
+  const { taken, known, unknown } = countDoses(rows);
   return [
-    ...(known === 0 ? [] : [`Took ${count("taken", "late")} of ${known} ${known === 1 ? "dose" : "doses"}.`]),
+    ...(known === 0 ? [] : [`Took ${taken} of ${known} ${known === 1 ? "dose" : "doses"}.`]),
     ...(unknown === 0
       ? []
       : [`${unknown} ${known === 0 ? "" : "more "}${unknown === 1 ? "dose is" : "doses are"} not known.`]),
@@ -162,10 +160,6 @@ function dosesText(rows: readonly DerivedRow[]): string[] {
 
 function countText(value: number): string {
   return timesText(Math.round(value));
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const pillBoxes = "Pill boxes";

@@ -5,7 +5,7 @@ import { readingsIn } from "../device/device-request.ts";
 import type { DeviceRow, RowSources } from "../home/home-devices.ts";
 import { open } from "../home/strip-data.ts";
 import type { Asked } from "../site.ts";
-import { durationText, numberText } from "../time-text.ts";
+import { capital, durationText, numberText } from "../time-text.ts";
 
 /** Something that happened in a home, in words. */
 export interface LogEntry {
@@ -115,10 +115,6 @@ function momentOf(at_s: unknown, words: string, name?: string): LogEntry[] {
 
 function forText(minutes: unknown): string {
   return typeof minutes === "number" && minutes >= 1 ? `, ${durationText(minutes * 60_000)}` : "";
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Entries of a page: the newest. */

@@ -27,7 +27,7 @@ import {
   type Trouble,
   trailTo,
 } from "../site.ts";
-import { listText, momentText, type Times } from "../time-text.ts";
+import { capital, listText, momentText, type Times } from "../time-text.ts";
 import { hereUntil_ms, uncertainTimesIn } from "../uncovered.ts";
 import { type DeviceRow, type RowSources, rowOf } from "./home-devices.ts";
 import { type HomeNeed, needsOf, toBring, whyOf } from "./home-needs.ts";
@@ -193,7 +193,7 @@ async function troublesOf(
     const [why] = whyOf(of);
     if (why === undefined) return { what: `${need.message}.` };
     const since = why.since_ms === undefined ? "" : ` since ${momentText(why.since_ms, times)}`;
-    const what = `${why.text.charAt(0).toUpperCase()}${why.text.slice(1)}${since}.`;
+    const what = `${capital(why.text)}${since}.`;
     const bring = toBring(of);
     return bring.length === 0 ? { what } : { what, remedy: `Bring ${listText(bring)}.` };
   });

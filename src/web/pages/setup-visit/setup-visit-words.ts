@@ -1,5 +1,5 @@
 import type { OpenJoining } from "../../../domain/joining-state.ts";
-import { clockText, durationText, type Times } from "../time-text.ts";
+import { capital, clockText, durationText, type Times } from "../time-text.ts";
 import type { SetupVisitDevice } from "./setup-visit-data.ts";
 
 /** Kind of a device in words. */
@@ -28,7 +28,7 @@ export function nameInRoom(room: string, device: Pick<SetupVisitDevice, "kind" |
 
 /** An error line as a sentence. */
 export function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
+  return `${capital(text).replace(/\.$/, "")}.`;
 }
 
 /** How long devices can still join, and who allowed it if not this page; without a known time only the remaining length. */
