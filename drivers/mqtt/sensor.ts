@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parseIfWhole } from "../../src/base/disk/safe-files.ts";
+import { alarmBits } from "../../src/domain/event-words.ts";
 import { action_prefix, type MeasureValues } from "../../src/domain/quantities.ts";
 import type { Sign, Told } from "./hub.ts";
 
@@ -48,7 +49,7 @@ export class Sensor {
     this.#recent = state.recent.map((text) => identityOf(text));
     this.#recorded = state.event;
     // Nobody knows whether the hub has said meanwhile that it is over. Once more is better than not at all.
-    this.#event = ((state.event ?? 0) & alarms) === 0 ? state.event : undefined;
+    this.#event = ((state.event ?? 0) & alarmBits) === 0 ? state.event : undefined;
   }
 
   /** Names of the signs that its events are made of. */
@@ -211,8 +212,6 @@ function partOf({ part }: Told): string {
   return part === undefined ? "" : (Bun.hash.crc32(part) % 36 ** 4).toString(36);
 }
 
-/** Bits of an event that something is going on; low batteries and open lids of sensors stay. */
-const alarms = 0b11;
 /** Messages of a sensor that are known again: a broker sends twenty before the first is acknowledged, unless it is told otherwise. */
 export const recent_max = 64;
 const one_movement_ms = 1_000;

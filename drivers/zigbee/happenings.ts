@@ -1,4 +1,5 @@
 import type { Moment } from "../../src/base/clock.ts";
+import { alarmBits } from "../../src/domain/event-words.ts";
 import type { ToldEvent } from "../wire/properties.ts";
 
 /** A message as far as it matters here: by which cluster it came, and when. */
@@ -36,11 +37,9 @@ export class Happenings {
 
   /** Takes the status of a zone, which is recorded as it comes. */
   takeZone(zonestatus: number, { cluster, moment: { monotonic_ms } }: Arrived): void {
-    if ((zonestatus & alarms) !== 0) this.#last = { cluster, monotonic_ms };
+    if ((zonestatus & alarmBits) !== 0) this.#last = { cluster, monotonic_ms };
   }
 }
 
 /** Messages of several clusters that tell of one movement come within so long. */
 const one_movement_ms = 1_000;
-/** Bits of a zone status by which it tells that something happens. */
-const alarms = 0b11;

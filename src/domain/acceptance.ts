@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { signedSchema } from "../base/signed-json.ts";
-import { movementBits } from "./event-words.ts";
+import { alarmBits, isMovement } from "./event-words.ts";
 import type { Kind } from "./kinds.ts";
 import { orNull, record, textOrNull, unixTime, unixTimeOrNull } from "./records/record-field.ts";
 import type { SeriesName } from "./series.ts";
@@ -51,7 +51,7 @@ export function taskOf(kind: Kind, subtype: string, measuresOnly: boolean): Acce
   if (kind === "pillboxes") return "box";
   if (kind === "scales") return "weight";
   if (kind === "watches") return "wear";
-  if (subtype === "wall" || subtype === "curtain") return "motion";
+  if (isMovement(subtype)) return "motion";
   if (subtype === "door") return "door";
   return measuresOnly ? "measure" : "use";
 }
@@ -70,7 +70,7 @@ export function taskDone_ms(task: AcceptanceTask, readings: readonly TaskReading
     case "motion":
     case "walk":
     case "use":
-      return bits(movementBits);
+      return bits(alarmBits);
     case "door":
       return closed_ms(readings, openBit);
     case "box":

@@ -4,8 +4,13 @@
  */
 export const eventBit = { opened: 0, present: 1, tampered: 2, batteryLow: 3 } as const;
 
-/** A sensor of movement raises either alarm when somebody moves: many makes the first, NYCE's the second. */
-export const movementBits = (1 << eventBit.opened) | (1 << eventBit.present);
+/** Either alarm: something happens, unlike a low battery or an open lid of the sensor. A sensor of movement raises one when somebody moves: many makes the first, NYCE's the second. */
+export const alarmBits = (1 << eventBit.opened) | (1 << eventBit.present);
+
+/** Whether a sensor is one of movement by its subtype. */
+export function isMovement(subtype: string): boolean {
+  return subtype === "wall" || subtype === "curtain";
+}
 
 export type EventBit = (typeof eventBit)[keyof typeof eventBit];
 

@@ -1,5 +1,5 @@
 import { isIn, type LocalDay, overlap, type TimeSpan, without } from "../../base/time.ts";
-import { eventBit, movementBits } from "../event-words.ts";
+import { alarmBits, eventBit, isMovement } from "../event-words.ts";
 import type { Kind } from "../kinds.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Role } from "./places.ts";
@@ -140,13 +140,8 @@ export function unobservedIn(
 type SensorBit = keyof typeof eventBit;
 
 function maskOf(item: HomeItem, bits: readonly SensorBit[]): number {
-  const seen = tellsMovement(item) ? movementBits : 1 << eventBit.present;
+  const seen = isMovement(item.subtype) ? alarmBits : 1 << eventBit.present;
   return bits.reduce((all, bit) => all | (bit === "present" ? seen : 1 << eventBit[bit]), 0);
-}
-
-/** Whether it is a sensor of movement by its subtype. */
-export function tellsMovement({ subtype }: HomeItem): boolean {
-  return subtype === "wall" || subtype === "curtain";
 }
 
 /** Events of a wireless sensor, in order of time, by whether one of these bits was set. */

@@ -1,4 +1,5 @@
 import { hour_ms, isIn, type TimeSpan } from "../../base/time.ts";
+import { isMovement } from "../event-words.ts";
 import {
   type DerivedRow,
   dayAt,
@@ -12,7 +13,6 @@ import {
   observedShare,
   seconds,
   signsOf,
-  tellsMovement,
   within_ms,
 } from "./home-data.ts";
 
@@ -37,7 +37,7 @@ export function roomSensors({ items }: HomeData): readonly (HomeItem & { room: s
 /** Whether it is a sensor of movement, by its subtype, or by what it told where it has none. */
 export function seesPeople(item: HomeItem): boolean {
   if (item.kind !== "wirelesssensors" || item.subtype === "door") return false;
-  return tellsMovement(item) || signsOf(item, "present").length > 0;
+  return isMovement(item.subtype) || signsOf(item, "present").length > 0;
 }
 
 /**

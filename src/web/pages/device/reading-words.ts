@@ -1,3 +1,4 @@
+import { alarmBits } from "../../../domain/event-words.ts";
 import { action_prefix, titleOf } from "../../../domain/quantities.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
 import type { ReadingRow, SeriesRecord } from "../../../store/store.ts";
@@ -13,7 +14,7 @@ export function readingWords(
   const kilograms = (field: string) => `${number(of(field) / 1_000)} kg`;
   switch (series) {
     case "wirelesssensor_events":
-      return (of("event") & alarms) === 0 ? atRest(subtype) : alarm(subtype);
+      return (of("event") & alarmBits) === 0 ? atRest(subtype) : alarm(subtype);
     case "wirelesssensor_measures":
       return measureWords(record, number);
     case "pillbox_events":
@@ -52,9 +53,6 @@ function fieldWords(series: SeriesName, record: SeriesRecord): string {
     .map(([name, { unit }]) => `${name} ${record[name] ?? "none"} ${unit}`.trimEnd())
     .join(", ");
 }
-
-/** Bits of a zone status: alarm 1 of doors, alarm 2 of what sees people. */
-export const alarms = 0b11;
 
 /** By the number of a watch's sleep state. */
 export const sleepWords: Readonly<Record<number, string>> = {

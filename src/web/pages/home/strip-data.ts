@@ -1,5 +1,5 @@
 import type { RecentlyUsed } from "../../../base/recently-used.ts";
-import { eventBit } from "../../../domain/event-words.ts";
+import { alarmBits, eventBit } from "../../../domain/event-words.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { SeriesName } from "../../../domain/series.ts";
 import type { SeriesRecord } from "../../../store/store.ts";
@@ -94,16 +94,15 @@ async function rememberedOf(
 function happeningOf(kind: Kind): { readonly field: string; readonly mask?: number } {
   if (kind === "scales") return { field: "weight" };
   if (kind === "watches") return { field: "steps" };
-  return kind === "pillboxes" ? { field: "event" } : { field: "event", mask: presence | open };
+  return kind === "pillboxes" ? { field: "event" } : { field: "event", mask: alarmBits };
 }
 
 /** Whether a record says that something happened: a sensor saw somebody or a door opened, a box moved, somebody weighed himself or walked. */
 export function happened(kind: Kind, record: SeriesRecord): boolean {
-  if (kind === "wirelesssensors") return (Number(record["event"]) & (presence | open)) !== 0;
+  if (kind === "wirelesssensors") return (Number(record["event"]) & alarmBits) !== 0;
   return kind !== "watches" || Number(record["steps"]) > 0;
 }
 
 export const open = 1 << eventBit.opened;
-export const presence = 1 << eventBit.present;
 
 const nothing: StripContent = { marks: [], often: [], steps: 0 };

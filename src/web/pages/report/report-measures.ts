@@ -7,7 +7,7 @@ import {
 } from "../../../domain/coverage-record.ts";
 import { type DerivedRow, rounded } from "../../../domain/derived/home-data.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
-import { eventBit } from "../../../domain/event-words.ts";
+import { alarmBits } from "../../../domain/event-words.ts";
 import type { Item } from "../../../domain/records/item.ts";
 import { derivedRows } from "../../../store/derived/derived-rows.ts";
 import {
@@ -47,7 +47,7 @@ export const activityReport: ReportMaker<ActivityReport | undefined> = async (op
   for (const [stamp_ms, event] of await reportRows(options, record, "wirelesssensor_events", span)) {
     while (at < days.length && stamp_ms >= (days[at]?.to_ms ?? 0)) at += 1;
     const [day, count] = [days[at], counted[at]];
-    if (day === undefined || count === undefined || (Number(event) & told) === 0) continue;
+    if (day === undefined || count === undefined || (Number(event) & alarmBits) === 0) continue;
     count.events += 1;
     count.minutes.add(Math.floor((stamp_ms - day.from_ms) / minute_ms));
   }
@@ -65,7 +65,6 @@ export const activityReport: ReportMaker<ActivityReport | undefined> = async (op
   };
 };
 
-const told = (1 << eventBit.opened) | (1 << eventBit.present);
 const minute_ms = 60_000;
 
 /** `weight_daily` of the interface, by week. */
