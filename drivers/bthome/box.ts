@@ -26,6 +26,7 @@ const stateSchema = Type.Object({
       unix_ms: Type.Number(),
       synchronised: Type.Boolean(),
       least_ms: Type.Number(),
+      grown_ms: Type.Optional(Type.Number()),
     }),
   ),
 });
@@ -55,11 +56,10 @@ export function judge(state: BoxState | undefined, seen: Sighting, arrival: Arri
   if (state !== undefined && isOvertaken(state, seen, arrival)) return {};
   const change = changeOf(state, seen);
   const clock = change.restarted ? undefined : state?.clock;
+  if (!change.event) return { state: stateOf(state, seen, arrival, afterRepeat(clock, seen, arrival)) };
   const dated = dateOf({ state, clock, seen, arrival, first: state === undefined });
-  const next = stateOf(state, seen, arrival, dated.clock);
-  if (!change.event) return { state: next };
   return {
-    state: next,
+    state: stateOf(state, seen, arrival, dated.clock),
     event: { doors: seen.doors, age_ms: dated.age_ms, clock: dated.quality, lost: change.lost },
   };
 }
@@ -117,6 +117,15 @@ function hasFreshBattery(state: BoxState, { battery_percent: now = 0 }: Sighting
   return now - (state.battery_percent ?? now) >= fresh_battery_percent;
 }
 
+/** A repeat or a heartbeat tells the stamp of its event again: however old that is, the box's clock was not set. */
+function afterRepeat(
+  clock: BoxClock | undefined,
+  { stamp_s }: Sighting,
+  arrival: Arrival,
+): BoxClock | undefined {
+  return stamp_s === undefined ? clock : withStamp(clock, stamp_s, arrival);
+}
+
 interface Dated {
   readonly age_ms: number;
   readonly quality: ClockQuality;
@@ -140,8 +149,8 @@ function dateOf(options: {
   if (seen.stamp_s === undefined) return { age_ms: 0, quality: moment.quality, clock };
   const fresh = { age_ms: 0, quality: moment.quality };
   const synchronised = moment.quality === clockQuality.synchronised;
-  const delay_ms = delayOf(clock, seen.stamp_s, arrival);
-  if (delay_ms === undefined) {
+  const delay = delayOf(clock, seen.stamp_s, arrival);
+  if (delay === undefined) {
     // Nothing to compare with yet: a stamp that a heartbeat may carry is believed, any other is a clock that is off.
     const age_ms = moment.unix_ms - seen.stamp_s * 1000;
     const believed = first && synchronised && age_ms > fresh_most_ms && age_ms <= heartbeat_most_ms;
@@ -151,12 +160,12 @@ function dateOf(options: {
       : { ...fresh, clock: kept };
   }
   const kept = withStamp(clock, seen.stamp_s, arrival);
-  if (delay_ms <= fresh_most_ms) return { ...fresh, clock: kept };
+  if (delay.atLeast_ms <= fresh_most_ms) return { ...fresh, clock: kept };
   const bound_ms = (state && between(state.heard, arrival)) ?? heartbeat_most_ms;
   // Older than the broadcast before it: the box's clock was set back meanwhile.
-  const setBack = delay_ms > bound_ms + fresh_most_ms;
+  const setBack = delay.atLeast_ms > bound_ms + fresh_most_ms;
   if (setBack) return { ...fresh, clock: withStamp(undefined, seen.stamp_s, arrival) };
-  const age_ms = Math.min(delay_ms, bound_ms);
+  const age_ms = Math.min(delay.likely_ms, bound_ms);
   return { age_ms, quality: synchronised ? clockQuality.device : moment.quality, clock: kept };
 }
 

@@ -114,9 +114,17 @@ export class LastStatuses {
     try {
       writeDurably(this.#path, JSON.stringify(Object.fromEntries(lasting)));
     } catch (thrown) {
-      // A file that is out of date would be worse than none.
-      rmSync(this.#path, { force: true });
       this.#log.warn(`${this.#path} cannot be written, heartbeats may show as events: ${messageOf(thrown)}`);
+      this.#removeOutdated();
+    }
+  }
+
+  /** A file that is out of date would be worse than none. */
+  #removeOutdated(): void {
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // A disk on which nothing can be removed takes no event either, that the file could be behind of.
     }
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LastStatuses } from "../../drivers/zigbee/last-status.ts";
 import { day_ms } from "../../src/base/time.ts";
@@ -79,6 +79,22 @@ test.each(Object.keys(keepers))("%s are on disk as they are in memory, after eac
     keeper.step(random);
     expect({ step, found: keeper.found() }).toEqual({ step, found: keeper.kept() });
   }
+});
+
+test("a directory that is gone keeps nobody from telling the status of a zone", () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "zigbee");
+  mkdirSync(path);
+  const clock = new SettableClock(now_ms);
+  const { log, lines } = keptLog();
+  const statuses = new LastStatuses({ directory: path, clock, log });
+  statuses.set("aa", { zonestatus: 0x30, monotonic_ms: clock.now().monotonic_ms });
+  clock.advance(120_000);
+  rmSync(path, { recursive: true });
+  writeFileSync(path, "no directory any more");
+  statuses.set("aa", { zonestatus: 0x31, monotonic_ms: clock.now().monotonic_ms });
+  expect(statuses.get("aa")?.zonestatus).toBe(0x31);
+  expect(lines.join("\n")).toContain("at-rest.json cannot be written, heartbeats may show as events");
 });
 
 const release = (number: number) => ({ version: `0.${number}.0`, sha256: String(number).padStart(64, "0") });

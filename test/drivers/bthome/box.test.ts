@@ -146,6 +146,17 @@ describe("time", () => {
     expect(Math.abs((event?.age_ms ?? 0) - 2 * hour_ms)).toBeLessThan(2_500);
   });
 
+  test("is by the box's stamp after a day of heartbeats, each of which told the same old stamp", () => {
+    const life = new Life();
+    const off_ms = -hour_ms;
+    const seen = { doors: 1, count: 3, stamp_s: stamp_s(off_ms) };
+    for (let at_ms = 0; at_ms <= 24 * hour_ms; at_ms += 4 * hour_ms) life.hear(at_ms, seen);
+    const late = { doors: 0, count: 4, stamp_s: stamp_s(25 * hour_ms + off_ms) };
+    const event = life.hear(28 * hour_ms, late);
+    expect(event).toMatchObject({ clock: clockQuality.device });
+    expect(Math.abs((event?.age_ms ?? 0) - 3 * hour_ms)).toBeLessThan(2_500);
+  });
+
   test("is never before the box was last heard: then its clock was set back", () => {
     const life = new Life();
     life.hear(0, { doors: 0, count: 3, stamp_s: stamp_s(0) });

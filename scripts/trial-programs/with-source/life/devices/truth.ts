@@ -96,45 +96,108 @@ export function wrongIn(
   found: readonly Found[],
   known: readonly Knowledge[],
 ): string[] {
-  const wrong: string[] = [];
   const streamOf = ({ address, series, values }: Fact | Found) =>
     `${address} ${series} ${values["quantity"] ?? ""}`;
   const facted = Map.groupBy(facts, streamOf);
-  const matched = new Set<Fact>();
-  for (const row of found.toSorted((one, other) => one.stamp_ms - other.stamp_ms)) {
-    const stream = facted.get(streamOf(row)) ?? [];
-    const same = stream.filter((fact) => !matched.has(fact) && isSame(fact.values, row.values));
-    const isUnmeasured = row.clock === "device_unmeasured";
-    const fits = (fact: Fact) =>
-      Math.abs(fact.at_ms - row.stamp_ms) <=
-      fact.within_ms + (error_ms[row.clock] ?? 0) + (isUnmeasured ? strayed_ms(fact, known) : 0);
-    const owed = same.filter(({ owed }) => owed);
-    const nearest = (of: readonly Fact[]) =>
-      of.toSorted(
-        (one, other) => Math.abs(one.at_ms - row.stamp_ms) - Math.abs(other.at_ms - row.stamp_ms),
-      )[0];
-    // Of bounded times only the order is known.
-    const bounded = (of: readonly Fact[]) =>
-      of.find((fact) => fits(fact) && clocksOf(fact, known).has("bounded"));
-    const fact =
-      row.clock === "bounded"
-        ? (bounded(owed) ?? bounded(same) ?? same.find(fits))
-        : nearest([...owed, ...same].filter(fits));
-    if (fact === undefined) {
-      wrong.push(`${describe(row)} with clock ${row.clock} never was${hintOf(row, stream, nearest(same))}`);
-      continue;
+  const rows = Map.groupBy(
+    found.toSorted((one, other) => one.stamp_ms - other.stamp_ms),
+    streamOf,
+  );
+  const streams = [...new Set([...rows.keys(), ...facted.keys()])];
+  return streams.flatMap((name) => wrongInStream(facted.get(name) ?? [], rows.get(name) ?? [], known));
+}
+
+function wrongInStream(
+  facts: readonly Fact[],
+  rows: readonly Found[],
+  known: readonly Knowledge[],
+): string[] {
+  const fits = (fact: Fact, row: Found) =>
+    isSame(fact.values, row.values) &&
+    Math.abs(fact.at_ms - row.stamp_ms) <=
+      fact.within_ms +
+        (error_ms[row.clock] ?? 0) +
+        (row.clock === "device_unmeasured" ? strayed_ms(fact, known) : 0);
+  const may = new Map(facts.map((fact) => [fact, clocksOf(fact, known)]));
+  const { ofRow, ofFact } = paired(
+    facts,
+    rows,
+    (fact, row) => fits(fact, row) && may.get(fact)?.has(row.clock) === true,
+  );
+  const spare = (row: Found) =>
+    facts
+      .filter((fact) => !ofFact.has(fact) && isSame(fact.values, row.values))
+      .toSorted((one, other) => Math.abs(one.at_ms - row.stamp_ms) - Math.abs(other.at_ms - row.stamp_ms))[0];
+  const never = rows
+    .filter((row) => !ofRow.has(row))
+    .map((row) => {
+      const fact = spare(row);
+      return fact !== undefined && fits(fact, row)
+        ? `${describe(row)} has clock ${row.clock}, and may have ${[...(may.get(fact) ?? [])].join(", ")}`
+        : `${describe(row)} with clock ${row.clock} never was${hintOf(row, facts, fact)}`;
+    });
+  const lost = facts
+    .filter((fact) => fact.owed && !ofFact.has(fact))
+    .map(
+      (fact) => `${describe({ ...fact, stamp_ms: fact.at_ms })} is lost, told ${whenOf(fact.told_ms.at(-1))}`,
+    );
+  return [...never, ...lost];
+}
+
+/**
+ * Pairs facts and rows, each at most once, so that the most owed facts and the most rows have a partner: no other way
+ * to pair them leaves fewer without. A partner once found is changed, never taken away.
+ */
+function paired(
+  facts: readonly Fact[],
+  rows: readonly Found[],
+  fit: (fact: Fact, row: Found) => boolean,
+): { ofRow: Map<Found, Fact>; ofFact: Map<Fact, Found> } {
+  const ofRow = new Map<Found, Fact>();
+  const ofFact = new Map<Fact, Found>();
+  const rowsOf = new Map(
+    facts.map((fact) => [
+      fact,
+      nearestFirst(
+        rows.filter((row) => fit(fact, row)),
+        fact,
+      ),
+    ]),
+  );
+  const factsOf = new Map(rows.map((row) => [row, facts.filter((fact) => rowsOf.get(fact)?.includes(row))]));
+  const pair = (fact: Fact, row: Found) => {
+    ofRow.set(row, fact);
+    ofFact.set(fact, row);
+  };
+  const seekRow = (fact: Fact, tried: Set<Found>): boolean => {
+    for (const row of rowsOf.get(fact) ?? []) {
+      if (tried.has(row)) continue;
+      tried.add(row);
+      const holder = ofRow.get(row);
+      if (holder !== undefined && !seekRow(holder, tried)) continue;
+      pair(fact, row);
+      return true;
     }
-    matched.add(fact);
-    const may = clocksOf(fact, known);
-    if (!may.has(row.clock))
-      wrong.push(`${describe(row)} has clock ${row.clock}, and may have ${[...may].join(", ")}`);
-  }
-  for (const fact of facts)
-    if (fact.owed && !matched.has(fact))
-      wrong.push(
-        `${describe({ ...fact, stamp_ms: fact.at_ms })} is lost, told ${whenOf(fact.told_ms.at(-1))}`,
-      );
-  return wrong;
+    return false;
+  };
+  const seekFact = (row: Found, tried: Set<Fact>): boolean => {
+    for (const fact of factsOf.get(row) ?? []) {
+      if (tried.has(fact)) continue;
+      tried.add(fact);
+      const holder = ofFact.get(fact);
+      if (holder !== undefined && !seekFact(holder, tried)) continue;
+      pair(fact, row);
+      return true;
+    }
+    return false;
+  };
+  for (const fact of facts) if (fact.owed) seekRow(fact, new Set());
+  for (const row of rows) if (!ofRow.has(row)) seekFact(row, new Set());
+  return { ofRow, ofFact };
+}
+
+function nearestFirst(rows: readonly Found[], { at_ms }: Fact): Found[] {
+  return rows.toSorted((one, other) => Math.abs(one.stamp_ms - at_ms) - Math.abs(other.stamp_ms - at_ms));
 }
 
 function isSame(one: Values, other: Values): boolean {
