@@ -48,9 +48,12 @@ export function refusalWords(of: Pick<RefusalData, "status" | "message" | "busy"
   readonly words: string | null;
 } {
   const { status, message, busy = false } = of;
-  if (status === 403) {
+  if (status === 403 || status === 422) {
     const [reason = "", ...remedy] = message.split(": ");
-    return { title: `${reason}.`, words: remedy.length === 0 ? null : `${capital(remedy.join(": "))}.` };
+    return {
+      title: `${capital(reason)}.`,
+      words: remedy.length === 0 ? null : `${capital(remedy.join(": "))}.`,
+    };
   }
   // Of what is not there the error says no more, in words of the interface.
   if (status === 404) return { title: "There is nothing here", words: null };

@@ -1,10 +1,22 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { localDate } from "../../../src/base/time.ts";
+import { hour_ms, localDate } from "../../../src/base/time.ts";
+import { beginPause } from "../../../src/store/pause-requests.ts";
 import type { HomeDayData } from "../../../src/web/pages/home-day/home-day-data.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { sensorEvent } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { faultsForAll } from "./accessibility.ts";
-import { door, doorName, fillBox, fillDoor, fillScale, now_ms, scalePath, zone } from "./device-history.ts";
+import {
+  door,
+  doorName,
+  doorPage,
+  fillBox,
+  fillDoor,
+  fillScale,
+  now_ms,
+  scalePath,
+  zone,
+} from "./device-history.ts";
 import { type PagesServing, serveHome } from "./device-home.ts";
 import { states } from "./states.ts";
 
@@ -77,6 +89,25 @@ test("of a door that says more than a logbook has room for, the newest stands th
   const told = log.filter((one) => wordsOf(one) === `${doorName} opened`).map(({ at_ms }) => at_ms);
   expect(log).toHaveLength(1_000);
   expect(told).toEqual(opened.slice(-told.length).map(({ stamp_ms }) => stamp_ms));
+});
+
+test("while recording is paused, today and the page of a device say so, and a day before does not", async () => {
+  await using paused = await serveHome({ now_ms, home: 12, zone });
+  await fillDoor(paused.store);
+  await beginPause(paused.store, new SettableClock(now_ms), { home: 0, for_ms: hour_ms });
+  const answers = async (path: string) =>
+    [...(await (await paused.ask(path)).text()).matchAll(/<p class="answer">(.*?)<\/p>/g)].join();
+  const words = /Recording has been paused since \d\d:\d\d, until \d\d:\d\d\./;
+  for (const path of ["/day", "/day?span=week", doorPage]) expect(await answers(path)).toMatch(words);
+  expect(await answers("/day?date=2026-11-19")).not.toContain("paused");
+});
+
+test("the day of a home without devices says so, and points at no strips", async () => {
+  await using empty = await serveHome({ now_ms, home: 12, zone });
+  const page = await (await empty.ask("/day")).text();
+  expect(page).toContain('<p class="answer">No device has been heard here yet.</p>');
+  expect(page).not.toContain("Point at a moment");
+  expect(page).not.toContain("day-strips");
 });
 
 test("the day on which the clocks change has all of its minutes, and a day that has not come is refused", async () => {

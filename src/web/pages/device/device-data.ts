@@ -12,7 +12,9 @@ import { isDevice } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import { type Noting, notingIn } from "../notes/notes-data.ts";
 import { deviceHref } from "../parts/page-frame.tsx";
+import type { PausedNow } from "../parts/paused-text.ts";
 import type { PlotForm } from "../parts/plots-and-tones.ts";
+import { pausedAt } from "../paused.ts";
 import { titleOf } from "../shown-devices.ts";
 import { type Asked, type Show, sentBy, trailTo } from "../site.ts";
 import { numberText } from "../time-text.ts";
@@ -54,6 +56,8 @@ export interface DeviceData {
   readonly known: readonly { readonly title: string; readonly value: string }[];
   /** A sentence from the derived measures; null where they tell nothing. */
   readonly answer: string | null;
+  /** The pause of its home that is under way. */
+  readonly paused: PausedNow | null;
   readonly health: Health;
   readonly span: ShownSpan;
   /** How days are drawn. */
@@ -165,6 +169,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     made: await told(asked, item.key),
     known: knownOf(record),
     answer: await answerOf(asked, { kind, name, subtype, home, zone, given }),
+    paused: await pausedAt(asked, home),
     health: healthOf(overview),
     span: shownSpan(span, { usual, hours: readHours(query), now_ms }),
     form: query.get("as") === "spiral" ? "spiral" : "rows",

@@ -2,6 +2,7 @@ import { hour_ms, type TimeSpan } from "../../../base/time.ts";
 import { low_percent } from "../../../domain/kinds.ts";
 import { Notes } from "../notes/notes-part.tsx";
 import { ExactMoment, Frame, placeOfZone } from "../parts/page-frame.tsx";
+import { pausedText } from "../parts/paused-text.ts";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import {
@@ -30,6 +31,7 @@ export function DevicePage(data: DeviceData & FrameData) {
         <h1>
           <bdi>{data.title}</bdi>
         </h1>
+        {data.paused === null ? null : <p class="answer">{pausedText(data.paused, data)}</p>}
         <Sentence {...data} />
         {shown === null ? null : (
           <>

@@ -9,12 +9,15 @@ import {
 } from "../../../base/time.ts";
 import { readOnce } from "../../../store/derived/derived-rows.ts";
 import { HttpError } from "../../server/http-errors.ts";
+import { isWhole } from "../asked-home.ts";
 import { devicesIn, homeOf } from "../home/home-data.ts";
 import type { DeviceRow } from "../home/home-devices.ts";
 import { groupsOf } from "../home/home-page.tsx";
 import { type TimeWindow, windowOf } from "../home/strip-window.ts";
 import { type Noting, notingIn } from "../notes/notes-data.ts";
 import { isMoment, kindWords } from "../parts/note-words.ts";
+import type { PausedNow } from "../parts/paused-text.ts";
+import { pausedAt } from "../paused.ts";
 import { type Asked, type Show, trailTo } from "../site.ts";
 import { momentText, type Times } from "../time-text.ts";
 import { dayAnswer } from "./day-answer.ts";
@@ -41,6 +44,9 @@ export interface HomeDayData {
   /** The oldest first. */
   readonly log: readonly LogEntry[];
   readonly noting: Noting;
+  /** The pause that is under way in the time that is shown. */
+  readonly paused: PausedNow | null;
+  readonly isWhole: boolean;
 }
 
 export const showHomeDay: Show<HomeDayData> = async (given) => {
@@ -63,6 +69,7 @@ export const showHomeDay: Show<HomeDayData> = async (given) => {
   const about = { days, devices: shown, only: only?.title ?? null, locale, now_ms };
   const answer = await dayAnswer(sources.measured, about);
   const noting = await notingIn(asked, { home, time });
+  const paused = await pausedAt(asked, home);
   const path = site.role === "gateway" ? "/day" : `/homes/${home}/day`;
   const name = home === undefined ? "Home" : `Home ${home}`;
   return {
@@ -78,6 +85,8 @@ export const showHomeDay: Show<HomeDayData> = async (given) => {
         answer,
         log: logWith(log, noting, { time, times: { locale, zone, now_ms } }),
         noting,
+        paused: paused !== null && paused.from_ms < time.to_ms ? paused : null,
+        isWhole: isWhole(asked),
       },
       earlier: daysAfter(date, -1),
       later: date < today ? daysAfter(date, 1) : null,

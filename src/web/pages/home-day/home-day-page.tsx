@@ -1,8 +1,10 @@
 import { useState } from "preact/hooks";
+import { noDeviceText } from "../home/home-answer.tsx";
 import { Axis, Strip } from "../home/strip.tsx";
 import { Notes } from "../notes/notes-part.tsx";
 import { notesAbout } from "../parts/note-words.ts";
 import { DeviceLink, ExactMoment, Frame } from "../parts/page-frame.tsx";
+import { pausedText } from "../parts/paused-text.ts";
 import { Legend, Patterns } from "../parts/uncovered-shapes.tsx";
 import type { FrameData } from "../site.ts";
 import { clockText, dateText, preciseText, type Times, yearDateText } from "../time-text.ts";
@@ -11,11 +13,9 @@ import type { LogEntry } from "./logbook.ts";
 
 /** A day or a week of a home: what every device saw, below each other, and what happened in words. */
 export function HomeDayPage(data: HomeDayData & FrameData) {
-  const { window, devices, log, noting, locale, zone, now_ms } = data;
-  const { notes } = noting;
+  const { window, devices, log, noting, paused, locale, zone, now_ms } = data;
   const times = { locale, zone, now_ms };
   const [cursor_ms, point] = useState<number>();
-  const seen = cursor_ms === undefined ? [] : seenAt(data, cursor_ms);
   return (
     <Frame {...data}>
       <Patterns />
@@ -25,38 +25,13 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
           {yearDateText(window.to_ms - 1, times)}
         </h1>
         <p class="answer">
+          {paused === null ? "" : `${pausedText(paused, times)} `}
           <Answer {...data} />
         </p>
         <Choices {...data} />
         <div class="home-day-parts">
           <section aria-label="Devices">
-            <p class="pointed-words" role="status">
-              {cursor_ms === undefined
-                ? "Point at a moment to see who saw something then."
-                : `${momentWords(data, cursor_ms, times)}: ${seen.length === 0 ? "nothing" : seen.join(", ")}`}
-            </p>
-            <ul
-              class="day-strips"
-              onPointerMove={(event) => point(momentUnder(event, window))}
-              onPointerLeave={() => point(undefined)}
-            >
-              <li>
-                <span />
-                <Axis window={window} times={times} />
-              </li>
-              {devices.map(({ kind, name, title, marks, often, uncovered }) => (
-                <li key={`${kind} ${name}`}>
-                  <DeviceLink kind={kind} name={name} title={title} />
-                  <Strip
-                    {...{ window, marks, often, uncovered, times, cursor_ms }}
-                    notes={notesAbout(notes, name)}
-                    latest_ms={null}
-                    label={title}
-                  />
-                </li>
-              ))}
-            </ul>
-            <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night />
+            {devices.length === 0 ? null : <Strips {...data} cursor_ms={cursor_ms} point={point} />}
             <Notes
               {...noting}
               times={times}
@@ -94,9 +69,54 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
   );
 }
 
+/** Every device on one axis. */
+function Strips(data: HomeDayData & FrameData & Pointing) {
+  const { window, devices, noting, cursor_ms, point } = data;
+  const times = { locale: data.locale, zone: data.zone, now_ms: data.now_ms };
+  const seen = cursor_ms === undefined ? [] : seenAt(data, cursor_ms);
+  return (
+    <>
+      <p class="pointed-words" role="status">
+        {cursor_ms === undefined
+          ? "Point at a moment to see who saw something then."
+          : `${momentWords(data, cursor_ms, times)}: ${seen.length === 0 ? "nothing" : seen.join(", ")}`}
+      </p>
+      <ul
+        class="day-strips"
+        onPointerMove={(event) => point(momentUnder(event, window))}
+        onPointerLeave={() => point(undefined)}
+      >
+        <li>
+          <span />
+          <Axis window={window} times={times} />
+        </li>
+        {devices.map(({ kind, name, title, marks, often, uncovered }) => (
+          <li key={`${kind} ${name}`}>
+            <DeviceLink kind={kind} name={name} title={title} />
+            <Strip
+              {...{ window, marks, often, uncovered, times, cursor_ms }}
+              notes={notesAbout(noting.notes, name)}
+              latest_ms={null}
+              label={title}
+            />
+          </li>
+        ))}
+      </ul>
+      <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night />
+    </>
+  );
+}
+
+interface Pointing {
+  /** The moment that is pointed at. */
+  readonly cursor_ms: number | undefined;
+  readonly point: (at_ms: number | undefined) => void;
+}
+
 /** The day or week in sentences; of one that is not over also the last that is known. */
 function Answer({ answer, log, later, ...data }: HomeDayData & FrameData) {
   const last = answer === null || later === null ? log.at(-1) : undefined;
+  if (data.devices.length === 0 && last === undefined) return <>{noDeviceText(data.isWhole)}</>;
   if (answer === null && last === undefined) return <>Nothing is known that could be told in words.</>;
   return (
     <>

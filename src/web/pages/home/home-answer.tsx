@@ -20,10 +20,14 @@ export function Answer({ paused, ...of }: Answered) {
   );
 }
 
+/** @param isWhole the reader may see all of the home */
+export function noDeviceText(isWhole: boolean): string {
+  return isWhole ? "No device has been heard here yet." : "Your token shows nothing of this home.";
+}
+
 function Heard({ needs, devices: all, isWhole, here_ms, times }: Omit<Answered, "paused">) {
   const devices = all.filter(({ replaced }) => replaced === null).length;
-  if (devices === 0 && !isWhole) return <>Your token shows nothing of this home.</>;
-  if (devices === 0 && needs.length === 0) return <>No device has been heard here yet.</>;
+  if (devices === 0 && (!isWhole || needs.length === 0)) return <>{noDeviceText(isWhole)}</>;
   const [need] = needs;
   if (need === undefined)
     return (
