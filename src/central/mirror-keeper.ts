@@ -4,8 +4,8 @@ import type { Log } from "../base/log.ts";
 import { localDate, localTime } from "../base/time.ts";
 
 /**
- * Has central's mirror brought up to date: when central starts, each night once gateways have uploaded, and at once after an erasure or a
- * restriction. Another process does the work, so that no gateway and no reader waits for it.
+ * Has central's mirror brought up to date: when central starts, each night once gateways have uploaded, and at once after an erasure, a restriction or a
+ * pause. Another process does the work, so that no gateway and no reader waits for it.
  */
 export class MirrorKeeper {
   readonly #options: MirrorKeeperOptions;
@@ -53,15 +53,29 @@ export class MirrorKeeper {
     const isOver = localTime(timezone, unix_ms) >= nightly_at;
     const night = isOver ? localDate(timezone, unix_ms) : (this.#night ?? "");
     if (night === this.#night && hidden === this.#hidden) return;
-    await update(this.#stop.signal);
-    [this.#night, this.#hidden] = [night, hidden];
+    const anew = new AbortController();
+    // An update of years may take hours, and what it has written of a home already it looks at no more.
+    const cancel = repeat(clock, look_interval_ms, async () => {
+      const now = await this.#options.hidden().catch(() => hidden);
+      if (now === hidden) return undefined;
+      anew.abort(new Error("something else is hidden now"));
+      return "stop";
+    });
+    try {
+      await update(AbortSignal.any([this.#stop.signal, anew.signal]));
+      [this.#night, this.#hidden] = [night, hidden];
+    } catch (thrown) {
+      if (!anew.signal.aborted) throw thrown;
+    } finally {
+      cancel();
+    }
   }
 }
 
 interface MirrorKeeperOptions {
   /** Brings the mirror up to date. Rejects where that fails, or the signal ends it. */
   readonly update: (stop: AbortSignal) => Promise<void>;
-  /** A text that is another after each erasure, and each change of what is restricted. */
+  /** A text that is another after each erasure, each pause that takes anything away, and each change of what is restricted. */
   readonly hidden: () => Promise<string>;
   /** IANA name of the zone whose nights count. */
   readonly timezone: string;

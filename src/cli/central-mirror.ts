@@ -106,7 +106,9 @@ export function mirrorKeeper(
   return new MirrorKeeper({
     hidden: async () => {
       const erased = (await store.erasures()).map(({ id }) => id);
-      return JSON.stringify([[...new Set(erased)], (await store.unrestricted())?.homes]);
+      // Nothing goes because a gateway tells of a pause.
+      const paused = (await store.pauses()).flatMap(({ id, own }) => (own === 1 ? id : []));
+      return JSON.stringify([[...new Set([...erased, ...paused])], (await store.unrestricted())?.homes]);
     },
     timezone: machineTimezone(),
     clock: context.clock,

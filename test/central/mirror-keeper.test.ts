@@ -9,14 +9,26 @@ const minute_ms = 60_000;
 /** A keeper of a mirror that counts its updates, and a clock: at 22:00 in Berlin unless another time is given. */
 function keeping(start_ms = Date.UTC(2026, 10, 20, 21)) {
   const clock = new SettableClock(start_ms);
-  const kept = { clock, updates: 0, hidden: "nothing", fault: undefined as Error | undefined };
+  const kept = {
+    ...{ clock, updates: 0, hidden: "nothing", fault: undefined as Error | undefined },
+    /** An update lasts until it is ended. */
+    lasts: false,
+    ended: 0,
+  };
   const lines: string[] = [];
   const keeper = new MirrorKeeper({
     clock,
     timezone: "Europe/Berlin",
     hidden: async () => kept.hidden,
-    update: async () => {
+    update: async (stop) => {
       kept.updates += 1;
+      if (kept.lasts)
+        await new Promise((_, reject) =>
+          stop.addEventListener("abort", () => {
+            kept.ended += 1;
+            reject(stop.reason);
+          }),
+        );
       if (kept.fault !== undefined) throw kept.fault;
     },
     log: lineLog({ write: (line) => void lines.push(line), clock }),
@@ -64,6 +76,19 @@ test("what is erased or restricted leaves the mirror at the next look", async ()
   kept.hidden = "home 12";
   await kept.pass(10_000);
   expect(kept.updates).toBe(2);
+  await kept.pass(minute_ms);
+  expect(kept.updates).toBe(2);
+  await kept.keeper.stop();
+});
+
+test("what is restricted while an update is under way ends it, and leaves the mirror with the next one at once", async () => {
+  const kept = keeping();
+  kept.lasts = true;
+  await kept.pass(30 * minute_ms);
+  expect([kept.updates, kept.ended]).toEqual([1, 0]);
+  [kept.hidden, kept.lasts] = ["home 12", false];
+  await kept.pass(10_000);
+  expect([kept.updates, kept.ended, kept.lines]).toEqual([2, 1, []]);
   await kept.pass(minute_ms);
   expect(kept.updates).toBe(2);
   await kept.keeper.stop();
