@@ -75,10 +75,54 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () =>
     await dialog.waitFor({ state: "detached" });
     await page.keyboard.press("/");
     await page.keyboard.type("four-");
-    await dialog.getByRole("link", { name: nameOf(4, 1) }).waitFor();
+    await dialog.getByText("“four-”: 2 found").waitFor();
     for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
     await page.getByRole("heading", { name: nameOf(4, 1) }).waitFor();
     expect(visit.faults).toEqual([]);
+  });
+
+  test("who has gone on to a device stays there while more is found, and is back at the field where it is not", async () => {
+    await using visit = await browser.visit({ locale: "en-GB" });
+    const { page } = visit;
+    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
+    await page.locator(".homes").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.insertText("four");
+    const dialog = page.getByRole("dialog", { name: "Find" });
+    const device = dialog.getByRole("link", { name: nameOf(4, 1) }).first();
+    const type = (text: string) =>
+      dialog.getByRole("searchbox").evaluate((input, words) => {
+        (input as HTMLInputElement).value = words;
+        input.dispatchEvent(new Event("input"));
+      }, text);
+    await device.focus();
+    await type("four-1");
+    await dialog.getByText("“four-1”: one found").waitFor();
+    expect(await device.evaluate((link) => link === document.activeElement)).toBe(true);
+    await type("four-0");
+    await dialog.getByText("“four-0”: one found").waitFor();
+    expect(await dialog.getByRole("searchbox").evaluate((input) => input === document.activeElement)).toBe(
+      true,
+    );
+  });
+
+  test("a server that is busy is asked again, and the page stays", async () => {
+    await using visit = await browser.visit({ locale: "en-GB" });
+    const { page } = visit;
+    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
+    await page.locator(".homes").waitFor();
+    const answers = [{ status: 503, body: "busy" }, undefined];
+    await page.route("**/find?*", (route) => {
+      const answer = answers.shift();
+      return answer === undefined ? route.continue() : route.fulfill(answer);
+    });
+    await page.keyboard.press("/");
+    await page.keyboard.insertText("four-");
+    await page
+      .getByRole("dialog", { name: "Find" })
+      .getByRole("link", { name: nameOf(4, 1) })
+      .waitFor();
+    expect(new URL(page.url()).pathname).toBe("/");
   });
 
   test("without script it is a page with a form", async () => {

@@ -13,16 +13,24 @@ export function findBeneath(input: HTMLInputElement, dialog: HTMLDialogElement):
     const address = `/find?${new URLSearchParams({ q: input.value })}`;
     try {
       const answer = await fetch(address, { signal: asking.signal });
+      // Whoever has been signed out is asked to sign in.
+      if (answer.redirected) return location.assign(address);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const newer = page.querySelector(".found");
-      // Whoever has been signed out is asked to sign in.
-      if (newer === null) return location.assign(address);
+      if (newer === null) return askAgain();
       said.textContent = page.querySelector("h1")?.textContent ?? "";
+      const chosen = document.activeElement?.closest<HTMLAnchorElement>(".found a");
       found.replaceChildren(newer);
+      // Whoever has gone on to what was found stays there, or is back at the field.
+      if (chosen)
+        ([...found.querySelectorAll("a")].find(({ href }) => href === chosen.href) ?? input).focus();
     } catch (thrown) {
-      if (!(thrown instanceof DOMException && thrown.name === "AbortError"))
-        said.textContent = "The server does not answer. Try again.";
+      if (!(thrown instanceof DOMException && thrown.name === "AbortError")) askAgain();
     }
+  };
+  const askAgain = () => {
+    said.textContent = "The server does not answer. It is asked again.";
+    timer = setTimeout(ask, again_ms);
   };
   const askSoon = () => {
     clearTimeout(timer);
@@ -51,3 +59,5 @@ export function findBeneath(input: HTMLInputElement, dialog: HTMLDialogElement):
 
 /** Letters that follow each other so quickly are asked for once. */
 const settle_ms = 120;
+/** A server that is busy, or starts again. */
+const again_ms = 3_000;

@@ -22,6 +22,7 @@ export class Scales {
   readonly #mi: SimulatedPeripheral;
   readonly #s400: SimulatedPeripheral;
   #number = 0;
+  #stepped_ms = 0;
 
   constructor(controller: HciSimulator, world: World, book: FactBook) {
     this.#world = world;
@@ -52,6 +53,9 @@ export class Scales {
 
   /** Somebody steps on one of them. */
   weigh(random: () => number): void {
+    // What people do in a power cut is made up for at once at its end, but nobody steps on a scale twice in a minute.
+    if (this.#world.now_ms - this.#stepped_ms < 60_000) return;
+    this.#stepped_ms = this.#world.now_ms;
     const draw = below(random, 3);
     if (draw === 0) this.standard(random);
     else if (draw === 1) this.mi(40_000 + 5 * below(random, 12_000));
