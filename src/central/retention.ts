@@ -4,7 +4,7 @@ import type { Log } from "../base/log.ts";
 import { day_ms, hour_ms } from "../base/time.ts";
 import type { RetentionSettings } from "../config/retention-settings.ts";
 import type { CentralStore } from "../store/central/central-store.ts";
-import { restricts } from "../store/pause.ts";
+import { restrictedHomesIn } from "../store/pause.ts";
 import { newJournalId } from "../store/restriction.ts";
 import type { EnrollmentEnd, PlannedRetention, RetentionNotice } from "../store/retention.ts";
 
@@ -24,7 +24,7 @@ export async function plannedRetention(
 ): Promise<PlannedRetention[]> {
   const { act } = settings;
   const ends = await store.enrollmentEnds();
-  const done = new Set((await store.pauses()).filter(restricts).map(({ home }) => home));
+  const done = await restrictedHomesIn(store);
   const wanted = ends.filter(({ home, subject }) => act === "erase" || (subject === -1 && !done.has(home)));
   return wanted
     .flatMap((end) => {

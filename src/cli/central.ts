@@ -12,7 +12,9 @@ import { readGatewayList } from "../config/gateway-list.ts";
 import { readRetentionSettings } from "../config/retention-settings.ts";
 import { plainHttpWarning } from "../config/server-access.ts";
 import { SqlDesk } from "../export/mirror/sql-desk.ts";
+import type { CentralStore } from "../store/central/central-store.ts";
 import { defaultQuotas, type Quotas } from "../store/exchange.ts";
+import { restrictedHomesIn } from "../store/pause.ts";
 import { databasePath, watchFile } from "../store/sqlite/connection.ts";
 import { backedUp_ms } from "../store/sqlite/data-directory.ts";
 import { requireListenable, type SettingNames } from "../web/server/listening.ts";
@@ -134,7 +136,7 @@ async function central(options: CentralCommandOptions, context: CommandContext):
           ? {}
           : { backupAge_ms: () => clock.now().unix_ms - backedUp_ms(directory) }),
         gateways,
-        notices: alerts && noticesBy(alerts, { clock, log: log.named("notices") }),
+        notices: alerts && noticesBy(alerts, { store, clock, log: log.named("notices") }),
         sql:
           options.mirror === undefined
             ? undefined
@@ -170,9 +172,13 @@ async function central(options: CentralCommandOptions, context: CommandContext):
   }).finally(() => stopKeeping?.());
 }
 
-function noticesBy(settings: AlertSettings, { clock, log }: { clock: Clock; log: Log }): AlertNotices {
+function noticesBy(
+  settings: AlertSettings,
+  { store, clock, log }: { store: CentralStore; clock: Clock; log: Log },
+): AlertNotices {
   for (const warning of settings.warnings) log.warn(warning);
-  return new AlertNotices({ settings, send: noticeSender(settings, clock), clock, log });
+  const restrictedHomes = () => restrictedHomesIn(store);
+  return new AlertNotices({ settings, send: noticeSender(settings, clock), restrictedHomes, clock, log });
 }
 
 /** As the options have them. */

@@ -101,6 +101,11 @@ export function restricts({ why, before_ms }: PausedSpan): boolean {
   return why === "restricted" && before_ms === pauseOpen_ms;
 }
 
+/** Homes that are restricted now. */
+export async function restrictedHomesIn(store: Pick<Pauses, "pauses">): Promise<ReadonlySet<number>> {
+  return new Set((await store.pauses()).filter(restricts).map(({ home }) => home));
+}
+
 /** Whether a pause has begun and nobody has ended it: what comes now is of it, whatever time it is. */
 export function isOpen({
   why,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SystemClock } from "../../src/base/clock.ts";
 import { hour_ms } from "../../src/base/time.ts";
 import { AlertKeeper } from "../../src/central/fleet/alert-keeper.ts";
-import { fleetOf } from "../../src/central/fleet/fleet.ts";
+import { FleetReader, fleetOf } from "../../src/central/fleet/fleet.ts";
 import { upload_grace_ms, upload_overdue_ms } from "../../src/central/fleet/needs-of-home.ts";
 import type { FleetHome } from "../../src/domain/fleet-home.ts";
 import { itemStatus } from "../../src/domain/records/item.ts";
@@ -55,6 +55,16 @@ const conflict = {
   last_ms: start_ms,
   count: 3,
 };
+
+test("whoever looks just after a home was restricted sees nothing of it, whoever has looked just before", async () => {
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms });
+  const reader = new FleetReader({ store, clock: new SystemClock() });
+  const [before] = await reader.read();
+  expect(before).toMatchObject({ homeid: 12, restricted: false, items: 1 });
+  await store.restrict({ target: { home: 12 }, at_ms: start_ms, who: "lea", reason: "a letter" });
+  const [after] = await reader.read();
+  expect(after).toMatchObject({ homeid: 12, restricted: true, items: 0 });
+});
 
 test("a home that uploaded last night and whose items are heard needs nothing", async () => {
   await told(12, {}, { heard_ms: start_ms, last_ms: start_ms });

@@ -190,6 +190,24 @@ export function restrictionsAgree(name: string, make: MakeStore): void {
       expect((await store.unrestricted({ ...asked, uses: ["coded"] }))?.leftOut).toEqual([]);
     });
 
+    test("the marks of who lives in another home too tell nothing of alerts of the home that is restricted", async () => {
+      await using made = await make();
+      const { store } = made;
+      const lives = (homeid: number) =>
+        recordOf("project_enrollments", 0, { subjectid: 7, projectid: homeid, homeid, start: 1, stop: null });
+      const homes = [12, 15].map((homeid) => recordOf("homes", homeid, { homeid }));
+      await imported(store, [...homes, recordOf("subjects", 7, { subjectid: 7 }), lives(12), lives(15)]);
+      await store.restrict(restriction);
+      const marks = async () =>
+        (await shownStore(store)).ownerMarks("subjects", { skip: 0, limit: 10 }).then(([first]) => first);
+      const before = await marks();
+      const alert = { subjectid: 7, alerttypeid: 1, alerttypename: "sensor", alertmessage: "silent" };
+      await store.replaceAlerts(12, [alert]);
+      expect(await marks()).toEqual(before);
+      await store.replaceAlerts(15, [alert]);
+      expect(await marks()).not.toEqual(before);
+    });
+
     test("the end of a home is that of its last enrollment, and of a participant that of his own; notices are kept as told", async () => {
       await using made = await make();
       const { store } = made;

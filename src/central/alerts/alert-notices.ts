@@ -8,7 +8,7 @@ import type { Outage, Undelivered } from "../../domain/outage.ts";
 import { AlertFiles, type AlertState, type RecipientState } from "./alert-state.ts";
 import { isQuiet, nextNotice } from "./due-notices.ts";
 import { noticeOf, type SendNotice, testNotice } from "./notice.ts";
-import { isOpen, type Needy, noteNeeds } from "./outages.ts";
+import { forgetHomes, isOpen, type Needy, noteNeeds, takeBack } from "./outages.ts";
 
 /**
  * Tells people, and programs, what homes need. A notice is on disk before it is sent, and taken from there once the other side has it: a central that is
@@ -20,11 +20,14 @@ export class AlertNotices {
     readonly send: SendNotice;
     readonly clock: Clock;
     readonly log: Log;
+    /** Homes of which nobody is told anything. */
+    readonly restrictedHomes: () => Promise<ReadonlySet<number>>;
     readonly newId: () => string;
   };
   readonly #files: AlertFiles;
   readonly #state: AlertState;
   #fleet: readonly Needy[] | undefined;
+  #restricted: ReadonlySet<number> = new Set();
   #cancel = () => {};
   #rounding: Promise<void> = Promise.resolve();
   /** Why the last try for a recipient failed, where the log says so. */
@@ -39,6 +42,7 @@ export class AlertNotices {
     send: SendNotice;
     clock: Clock;
     log: Log;
+    restrictedHomes: () => Promise<ReadonlySet<number>>;
     /** A text that nobody had before. */
     newId?: () => string;
   }) {
@@ -149,14 +153,18 @@ export class AlertNotices {
   }
 
   async #roundOnce(): Promise<void> {
-    const { clock, settings } = this.#options;
+    const { clock, settings, restrictedHomes } = this.#options;
     const now_ms = clock.now().unix_ms;
+    // Where the store is away, its own outage is told all the same.
+    this.#restricted = await restrictedHomes().catch(() => this.#restricted);
     const { taken, remove } = this.#files.takeAcknowledgements(this.#state);
     const fleet = this.#fleet;
     this.#fleet = undefined;
     if (fleet !== undefined) noteNeeds(this.#state, fleet, now_ms);
+    // The fleet may be a quarter of an hour old.
+    const isForgotten = forgetHomes(this.#state, this.#restricted);
     const written = settings.recipients.filter((recipient) => this.#write(recipient, now_ms));
-    const isChanged = taken > 0 || fleet !== undefined || written.length > 0;
+    const isChanged = taken > 0 || fleet !== undefined || isForgotten || written.length > 0;
     if (isChanged && this.#keep()) remove();
     await this.#sendAll(now_ms);
   }
@@ -228,15 +236,13 @@ export class AlertNotices {
     }
   }
 
-  /** Whatever it told is untold: the next notice has it again. */
   #giveUp(to: string, state: RecipientState): void {
     const { subject = "", made_ms = 0, failure = "" } = state.waiting ?? {};
-    for (const { told } of this.#state.outages) if (told[to] === made_ms) delete told[to];
     this.#options.log.error(`alerts to ${to} were given up after 3 days: ${failure}`);
     this.#state.undelivered = [...this.#state.undelivered, { to, subject, made_ms, failure }].slice(
       -undelivered_max,
     );
-    delete state.waiting;
+    takeBack(this.#state, to);
   }
 
   /** On a full disk it goes on in memory: a notice that is sent twice is better than none. */

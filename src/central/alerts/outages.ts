@@ -1,4 +1,4 @@
-import { hour_ms } from "../../base/time.ts";
+import { day_ms, hour_ms } from "../../base/time.ts";
 import { type FleetHome, type FleetNeed, type NeedType, needRules } from "../../domain/fleet-home.ts";
 import type { Outage } from "../../domain/outage.ts";
 import type { AlertState } from "./alert-state.ts";
@@ -13,8 +13,7 @@ export interface Needy extends Pick<FleetHome, "homeid">, Partial<Pick<FleetHome
  * of its row: what comes and goes is one outage. Before it has lasted for `after_h` it ends at once. Those of a home that is restricted are forgotten: they name its devices.
  */
 export function noteNeeds(state: AlertState, needy: readonly Needy[], now_ms: number): void {
-  const hidden = new Set(needy.flatMap(({ homeid, restricted }) => (restricted ? homeid : [])));
-  state.outages = state.outages.filter(({ home, need }) => !hidden.has(home) || need === "retention_due");
+  forgetHomes(state, new Set(needy.flatMap(({ homeid, restricted }) => (restricted ? homeid : []))));
   const known = new Map(state.outages.filter(isOpen).map((outage) => [keyOf(outage), outage]));
   for (const { homeid: home, needs } of needy)
     for (const { type: need, message, item } of needs) {
@@ -35,6 +34,33 @@ export function noteNeeds(state: AlertState, needy: readonly Needy[], now_ms: nu
     if (!isRipe(outage) && isOpen(outage)) return outage.seen_ms === now_ms;
     return outage.over_ms === undefined || now_ms - outage.over_ms < kept_h * hour_ms;
   });
+}
+
+/**
+ * Forgets what homes that are restricted needed. A notice that waits may name them: it is taken back, and the next one has the rest of it again.
+ *
+ * @returns whether there was anything
+ */
+export function forgetHomes(state: AlertState, restricted: ReadonlySet<number>): boolean {
+  const isKept = ({ home, need }: Outage) => !restricted.has(home) || need === "retention_due";
+  if (state.outages.every(isKept)) return false;
+  state.outages = state.outages.filter(isKept);
+  for (const [to, recipient] of Object.entries(state.recipients)) {
+    const { waiting, digest_ms } = recipient;
+    if (waiting === undefined) continue;
+    takeBack(state, to);
+    recipient.mailed_ms = 0;
+    if (digest_ms === waiting.made_ms)
+      Object.assign(recipient, { digest: "", digest_ms: digest_ms - day_ms });
+  }
+  return true;
+}
+
+/** Removes the notice that waits for a recipient. Whatever it told is untold: the next one has it again. */
+export function takeBack(state: AlertState, to: string): void {
+  const { waiting } = state.recipients[to] ?? {};
+  for (const { told } of state.outages) if (told[to] === waiting?.made_ms) delete told[to];
+  delete state.recipients[to]?.waiting;
 }
 
 function begun(

@@ -6,7 +6,7 @@ import { itemStatus } from "../../domain/records/item.ts";
 import type { StoredRecord } from "../../domain/records/record-table.ts";
 import type { CentralStore, GatewayRecord, UnplacedReadings } from "../../store/central/central-store.ts";
 import type { Erasure } from "../../store/erasure.ts";
-import { type Pause, restricts } from "../../store/pause.ts";
+import { type Pause, restrictedHomesIn, restricts } from "../../store/pause.ts";
 import type { RetentionNotice } from "../../store/retention.ts";
 import type { ItemState, Token } from "../../store/store.ts";
 import type { GatewayReport } from "../../transfer/protocol.ts";
@@ -277,9 +277,7 @@ export function unanswered(
 export class FleetReader {
   readonly #store: CentralStore;
   readonly #clock: Clock;
-  #kept:
-    | { readonly homes: Promise<FleetHome[]>; readonly changes: number | undefined; readonly at_ms: number }
-    | undefined;
+  #kept: KeptFleet | undefined;
 
   constructor(options: { store: CentralStore; clock: Clock }) {
     this.#store = options.store;
@@ -287,21 +285,38 @@ export class FleetReader {
   }
 
   /** See `fleetOf`. What is of some homes alone is read each time: it costs as much as these homes. */
-  read(of?: readonly number[]): Promise<FleetHome[]> {
+  async read(of?: readonly number[]): Promise<FleetHome[]> {
     const { unix_ms, monotonic_ms } = this.#clock.now();
     if (of !== undefined) return fleetOf(this.#store, unix_ms, of);
     const changes = this.#store.changes();
-    const age_ms = monotonic_ms - (this.#kept?.at_ms ?? Number.NEGATIVE_INFINITY);
-    const isSame = changes !== undefined && changes === this.#kept?.changes;
-    if (this.#kept !== undefined && age_ms < (isSame ? same_ms : changed_ms)) return this.#kept.homes;
-    const homes = fleetOf(this.#store, unix_ms);
-    const kept = { homes, changes, at_ms: monotonic_ms };
+    const known = this.#kept;
+    const age_ms = monotonic_ms - (known?.at_ms ?? Number.NEGATIVE_INFINITY);
+    const isSame = changes !== undefined && changes === known?.changes;
+    if (known !== undefined && age_ms < (isSame ? same_ms : changed_ms))
+      if (isSame || (await this.#restricted()) === (await known.restricted))
+        // What is restricted is in no answer any more, also not in one of some seconds ago.
+        return known.homes;
+    const restricted = this.#restricted();
+    const homes = restricted.then(() => fleetOf(this.#store, unix_ms));
+    const kept = { homes, restricted, changes, at_ms: monotonic_ms };
     this.#kept = kept;
     homes.catch(() => {
       if (this.#kept === kept) this.#kept = undefined;
     });
     return homes;
   }
+
+  async #restricted(): Promise<string> {
+    return [...(await restrictedHomesIn(this.#store))].join();
+  }
+}
+
+interface KeptFleet {
+  readonly homes: Promise<FleetHome[]>;
+  /** The homes that were restricted when it was read. */
+  readonly restricted: Promise<string>;
+  readonly changes: number | undefined;
+  readonly at_ms: number;
 }
 
 /** A central that takes in uploads changes all the time: its fleet may be so old. */

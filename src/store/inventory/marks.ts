@@ -194,8 +194,8 @@ function* textsOf(
   if (type === "alerts")
     more.push(
       arrays(
-        "SELECT subjectid, record FROM home_alerts WHERE subjectid = ANY ($1::bigint[]) ORDER BY subjectid, id, home",
-        numbers,
+        `SELECT subjectid, record FROM home_alerts WHERE subjectid = ANY ($1::bigint[])${seen === undefined ? "" : " AND home = ANY ($2::bigint[])"} ORDER BY subjectid, id, home`,
+        ...[numbers, ...(seen === undefined ? [] : [seen.homes])],
       ),
     );
   if (embeds !== undefined)

@@ -28,12 +28,14 @@ let clock: SettableClock;
 let notices: AlertNotices;
 let lines: string[];
 let sent = 0;
+let restricted: readonly number[];
 
 beforeEach(async () => {
   directory = temporaryDirectory();
   server = await MailServer.start();
   clock = new SettableClock(monday_ms);
   sent = 0;
+  restricted = [];
   open();
 });
 
@@ -52,6 +54,7 @@ function open(url = server.url, recipients: readonly AlertRecipient[] = [field, 
   };
   notices = new AlertNotices({
     ...{ settings, send: noticeSender(settings, clock), clock, log: kept.log },
+    restrictedHomes: async () => new Set(restricted),
     newId: () => `mail-${++sent}`,
   });
 }
@@ -85,6 +88,27 @@ test("nobody hears any more of a home that is restricted", async () => {
   expect(notices.open).toEqual([]);
   for (let hour = 0; hour < 24; hour += 1) await after(1, []);
   expect(server.mails).toEqual([]);
+});
+
+test("a mail that waits for its server tells nothing of a home that is restricted meanwhile, and all of the others", async () => {
+  await server.stop();
+  const bed = need("item_silent", "bed has not been heard since 2026-05-31", "bed");
+  const fleet = homes({ 3: [silent], 4: [bed] });
+  for (let hour = 0; hour < 23; hour += 1) await after(1, fleet);
+  const waiting = () => JSON.stringify(new AlertFiles(directory.path).read().recipients);
+  expect(waiting()).toContain("hall has not been heard");
+  // Central looks at its homes again only in a quarter of an hour.
+  restricted = [3];
+  clock.advance(60_000);
+  await notices.round();
+  expect(readFileSync(join(directory.path, "state.json"), "latin1")).not.toContain("hall");
+  expect(waiting()).toContain("bed has not been heard");
+  server = await MailServer.start();
+  open();
+  await notices.round();
+  for (let hour = 0; hour < 3; hour += 1) await after(1, homes({ 4: [bed] }));
+  const texts = server.mails.map(({ text }) => text).join();
+  expect([texts.includes("hall"), texts.includes("bed has not been heard")]).toEqual([false, true]);
 });
 
 test("an outage of many homes is one mail, and none comes while it lasts", async () => {

@@ -51,7 +51,14 @@ beforeAll(async () => {
   };
   const alerts = (clock: SettableClock) => {
     const { log } = keptLog("error");
-    notices = new AlertNotices({ settings, send: noticeSender(settings, clock), clock, log });
+    const restrictedHomes = async () => new Set<number>();
+    notices = new AlertNotices({
+      settings,
+      send: noticeSender(settings, clock),
+      restrictedHomes,
+      clock,
+      log,
+    });
     return notices;
   };
   served = await serveHomes("SQLite", { alerts });
