@@ -84,10 +84,15 @@ const drift_max = 50e-6;
 /** A clock that is set while a reading comes in. Ingest looks at it every 15 s. */
 const edge_ms = 60_000;
 
-/** How far the clock of a device may have strayed when it told a fact, since its gateway last knew the time. */
+/**
+ * How far the clock of a device may have strayed from any that is right, in a stretch in which its gateway did not
+ * know the time: it is compared before the stretch, or after it.
+ */
 function strayed_ms({ at_ms }: Fact, known: readonly Knowledge[]): number {
   const right = known.findLastIndex(({ from_ms, clock }) => clock === "right" && from_ms <= at_ms);
-  return Math.max(0, at_ms - (known[right + 1]?.from_ms ?? at_ms)) * drift_max;
+  const from_ms = known[right + 1]?.from_ms ?? Number.POSITIVE_INFINITY;
+  const until_ms = known.find(({ clock }, index) => index > right && clock === "right")?.from_ms ?? at_ms;
+  return from_ms > at_ms ? 0 : (until_ms - from_ms) * drift_max;
 }
 
 /** All that is wrong with what was found, a line each. */
@@ -117,7 +122,7 @@ function wrongInStream(
     Math.abs(fact.at_ms - row.stamp_ms) <=
       fact.within_ms +
         (error_ms[row.clock] ?? 0) +
-        (row.clock === "device_unmeasured" ? strayed_ms(fact, known) : 0);
+        (row.clock.startsWith("device") ? strayed_ms(fact, known) : 0);
   const may = new Map(facts.map((fact) => [fact, clocksOf(fact, known)]));
   const { ofRow, ofFact } = paired(
     facts,
