@@ -45,12 +45,7 @@ export class DocumentPages {
     const document = plain.find(({ heading }) => heading !== "")?.heading ?? file.name;
     return plain
       .filter(({ heading }) => heading !== "")
-      .map(({ id, heading, text }) => ({
-        href: `${this.hrefOf(file)}#${id}`,
-        document,
-        heading,
-        text,
-      }));
+      .map(({ id, ...part }) => ({ href: `${this.hrefOf(file)}#${id}`, document, ...part }));
   }
 
   /** A text as HTML, whose links lead to addresses of the site. */
@@ -174,14 +169,24 @@ const documentStyle = `${readingStyle}${rules}`;
 export const documentHeaders = readingHeaders(documentStyle, { isLinked: true });
 
 /** A part of a page as text. */
-function textOf(part: string): { id: string; heading: string; text: string } {
+function textOf(part: string): { id: string; heading: string; text: string; code: string } {
   const [, id = "", heading = ""] = /^<h[1-4] id="([^"]*)">(.*?)<\/h[1-4]>/s.exec(part) ?? [];
   const body = part.replace(/^<h[1-4] .*?<\/h[1-4]>/s, "");
-  return { id, heading: plainText(heading), text: plainText(body) };
+  const code = [...body.matchAll(/<pre.*?<\/pre>/gs)].map(([lines]) => plainText(lines)).join(" ");
+  const text = body
+    .replace(/<pre.*?<\/pre>/gs, "")
+    .replace(/<thead.*?<\/thead>/gs, "")
+    .replace(/<\/td>\s*<td[^>]*>/g, ": ")
+    .split(/<\/(?:p|li|tr|h[1-6])>/)
+    .map((block) => plainText(block).replace(/^[: ]+/, ""))
+    .filter(Boolean)
+    .join("\n");
+  return { id, heading: plainText(heading), text, code };
 }
 
 function plainText(markup: string): string {
   return markup
+    .replace(/<\/?(?:code|a|em|strong|b|i|del)\b[^>]*>/g, "")
     .replace(/<[^>]*>/g, " ")
     .replace(/&(lt|gt|amp|quot|#39|#x27);/g, (_, name: string) => entities[name] ?? "")
     .replace(/\s+/g, " ")

@@ -4,13 +4,15 @@ export interface Section {
   readonly href: string;
   readonly document: string;
   readonly heading: string;
-  /** Without marks of Markdown. */
+  /** Without marks of Markdown: a line a paragraph, an item of a list, or a row of a table. */
   readonly text: string;
+  /** Its examples of code. They are searched, and no excerpt shows them. */
+  readonly code: string;
 }
 
 /** A section that has all words that were looked for. */
 export interface FoundSection extends Section {
-  /** Where the first word stands, in its surroundings. */
+  /** The sentence in which the first word stands, and what follows it. */
   readonly excerpt: string;
 }
 
@@ -34,9 +36,9 @@ const words_max = 8;
 const found_max = 30;
 
 /** 0 where a word is missing. */
-function scoreOf({ heading, document, text }: Section, words: readonly string[]): number {
+function scoreOf({ heading, document, text, code }: Section, words: readonly string[]): number {
   const titles = `${document} ${heading}`.toLowerCase();
-  const body = text.toLowerCase();
+  const body = `${text} ${code}`.toLowerCase();
   let score = 0;
   for (const word of words) {
     const found = Math.min(body.split(word).length - 1, 5) + (titles.includes(word) ? 10 : 0);
@@ -46,12 +48,17 @@ function scoreOf({ heading, document, text }: Section, words: readonly string[])
   return score;
 }
 
+/** From the beginning of a sentence on: of the one with the first word, or of the section where only its code or heading has one. */
 function excerptOf(text: string, words: readonly string[]): string {
-  const body = text.toLowerCase();
-  const first = Math.min(...words.map((word) => body.indexOf(word)).filter((at) => at >= 0), text.length);
-  const from = Math.max(0, first - 60);
-  const excerpt = text.slice(from, from + excerpt_length).trim();
-  return `${from > 0 ? "… " : ""}${excerpt}${from + excerpt_length < text.length ? " …" : ""}`;
+  const lines = text.split("\n");
+  const placeIn = (line: string) =>
+    Math.min(...words.map((word) => line.toLowerCase().indexOf(word)).filter((at) => at >= 0), line.length);
+  const line = lines.find((one) => placeIn(one) < one.length) ?? lines[0] ?? "";
+  const before = line.slice(0, placeIn(line));
+  const from = before.length === line.length ? 0 : before.lastIndexOf(". ") + 1;
+  const rest = line.slice(from).trim();
+  if (rest.length <= excerpt_length) return rest;
+  return `${rest.slice(0, excerpt_length + 1).replace(/\s+\S*$/u, "")} …`;
 }
 
 const excerpt_length = 220;

@@ -107,11 +107,8 @@ test.skipIf(chromiumPath === undefined)(
 );
 
 test("a section is found by all words, and first where they are in its heading", () => {
-  const section = (heading: string, text: string) => ({
-    href: `#${heading}`,
-    document: "Updates",
-    heading,
-    text,
+  const section = (heading: string, text: string, code = "") => ({
+    ...{ href: `#${heading}`, document: "Updates", heading, text, code },
   });
   const sections = [
     section("Rings", "boxes go back by themselves"),
@@ -121,4 +118,21 @@ test("a section is found by all words, and first where they are in its heading",
   expect(searchSections(sections, "GO back").map(({ heading }) => heading)).toEqual(["Going back", "Rings"]);
   expect(searchSections(sections, "release nothing")).toEqual([]);
   expect(searchSections(sections, "  ")).toEqual([]);
+});
+
+test("what a search shows of a section begins with a sentence, and never within code or a table", async () => {
+  await using server = await serveDocs();
+  const found = async (asked: string) => {
+    const text = await (await fetch(`${server.origin}/docs?q=${asked}`)).text();
+    const list = text.slice(text.indexOf('<ol class="found">'));
+    return [...list.matchAll(/<p>(.*?)<\/p>/gs)].map(([, excerpt = ""]) => excerpt);
+  };
+  const excerpts = (await Promise.all(["battery", "curl", "upload"].map(found))).flat();
+  expect(excerpts.length).toBeGreaterThan(20);
+  expect(excerpts.filter((one) => /^…|^\W*:|\{&quot;|&quot;:|-H &quot;|\|/.test(one))).toEqual([]);
+  // The words of code are found all the same.
+  const section = { href: "#", document: "Tokens", heading: "Make one", text: "First. So it is made." };
+  const [only] = searchSections([{ ...section, code: "lintel token create" }], "create");
+  expect(only?.excerpt).toBe("First. So it is made.");
+  expect(searchSections([{ ...section, code: "" }], "made")[0]?.excerpt).toBe("So it is made.");
 });
