@@ -292,6 +292,9 @@ export function acceptanceAnswer({ faults, night }: AcceptanceReport): string {
     : `Accepted, but the first night was not good${reasonsText(night)}`;
 }
 
+/** How a visit ended: with a record, whose answer this is, or without one. */
+export type FinishedVisit = { readonly number: number; readonly answer: string } | { readonly why: string };
+
 /** A report has the first reasons alone, and so no count of them. */
 function reasonsText([first, ...others]: readonly string[]): string {
   return others.length === 0 ? `: ${first}` : `, for several reasons. The first: ${first}`;

@@ -346,7 +346,7 @@ describe("the form of a pause", () => {
     "pauses the recording for the caller %s, and changes nothing else",
     async (caller) => {
       const before = tablesOf(site);
-      expect((await sendPause(caller, { for: "1 year" })).status).toBe(303);
+      expect((await sendPause(caller, { for: "1 year" })).status).toBe(422);
       expect(changedIn(before, tablesOf(site))).toEqual([]);
       expect((await sendPause(caller, { for: "1 hour" })).status).toBe(303);
       expect(changedIn(before, tablesOf(site))).toEqual(["pauses"]);

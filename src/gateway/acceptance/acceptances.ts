@@ -4,13 +4,16 @@ import { readPlainFile, writeDurably } from "../../base/disk/safe-files.ts";
 import { messageOf, OperatorError } from "../../base/errors.ts";
 import { signedJson } from "../../base/signed-json.ts";
 import { plainLine, shortLine } from "../../base/text.ts";
-import type {
-  Acceptance,
-  AcceptanceFault,
-  AcceptanceFindings,
-  AcceptanceUpload,
-  KeptAcceptance,
-  VisitFindings,
+import {
+  type Acceptance,
+  type AcceptanceFault,
+  type AcceptanceFindings,
+  type AcceptanceUpload,
+  acceptanceAnswer,
+  acceptanceReportOf,
+  type FinishedVisit,
+  type KeptAcceptance,
+  type VisitFindings,
 } from "../../domain/acceptance.ts";
 import { acceptanceFaults } from "../../domain/acceptance-faults.ts";
 import {
@@ -59,7 +62,7 @@ export class Acceptances {
   readonly #stop = new AbortController();
   #changes = 0;
   #finishing: Promise<KeptAcceptance> | undefined;
-  #finished: { readonly number: number } | { readonly why: string } | undefined;
+  #finished: FinishedVisit | undefined;
 
   constructor(parts: AcceptanceParts) {
     this.#parts = parts;
@@ -71,7 +74,7 @@ export class Acceptances {
   }
 
   /** The record that is being made, or was made last by this process; undefined before the first. */
-  get finish(): "making" | { readonly number: number } | { readonly why: string } | undefined {
+  get finish(): "making" | FinishedVisit | undefined {
     return this.#finishing === undefined ? this.#finished : "making";
   }
 
@@ -94,7 +97,7 @@ export class Acceptances {
   begin(tester: string): void {
     if (this.#finishing !== undefined) return;
     this.complete(tester).then(
-      ({ signed }) => this.#end({ number: signed.number }),
+      (kept) => this.#end({ number: kept.signed.number, answer: acceptanceAnswer(acceptanceReportOf(kept)) }),
       (thrown) => this.#end({ why: messageOf(thrown) }),
     );
   }
@@ -113,7 +116,7 @@ export class Acceptances {
     this.#stop.abort(new OperatorError("the gateway stopped", "finish the visit again"));
   }
 
-  #end(finished: { readonly number: number } | { readonly why: string }): void {
+  #end(finished: FinishedVisit): void {
     this.#finished = finished;
     this.#changes += 1;
   }

@@ -265,6 +265,11 @@ function pauseForm(household: Household): TakeForm {
     const for_ms = pauseLengths_ms.get(form.get("for") ?? "");
     if (form.get("do") === "resume") await household.resume(askerName(asked));
     else if (for_ms !== undefined) await household.pause(askerName(asked), for_ms);
+    else
+      throw new HttpError("parameter_malformed", {
+        parameter: "for",
+        expected: `one of ${[...pauseLengths_ms.keys()].join(", ")}`,
+      });
     return "/recorded";
   };
 }

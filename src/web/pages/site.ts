@@ -1,7 +1,7 @@
 import { RecentlyUsed } from "../../base/recently-used.ts";
 import type { TimeSpan } from "../../base/time.ts";
 import type { RetentionSettings } from "../../config/retention-settings.ts";
-import type { AcceptancesOf, VisitFindings } from "../../domain/acceptance.ts";
+import type { AcceptancesOf, FinishedVisit, VisitFindings } from "../../domain/acceptance.ts";
 import type { SignedBurnIn } from "../../domain/burn-in.ts";
 import type { WalkingLine } from "../../domain/derived/walking-passes.ts";
 import type { FleetHome, NeedDuty } from "../../domain/fleet-home.ts";
@@ -97,7 +97,7 @@ export interface AcceptanceVisit {
   /** Grows with each task, and while a record is made. */
   readonly changes: number;
   /** The record that is being made, or was made last; undefined before. */
-  readonly finish: "making" | { readonly number: number } | { readonly why: string } | undefined;
+  readonly finish: "making" | FinishedVisit | undefined;
   ask(of: string): void;
   found(): Promise<VisitFindings>;
   begin(tester: string): void;

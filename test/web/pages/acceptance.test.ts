@@ -81,13 +81,16 @@ test("the interface serves the records as their box signed them, to tokens of th
 describe.skipIf(chromiumPath === undefined)(`in a browser (${noChromium})`, () => {
   test("nothing goes over the edge of a narrow screen, and it prints on one page", async () => {
     await using browser = await TestBrowser.start();
-    for (const width of [320, 390, 1280]) {
+    for (const width of [320, 390, 768, 1280]) {
       await using visit = await browser.visit({ viewport: { width, height: 900 } });
       const { page, faults } = visit;
       await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
       await page.locator(".homes").waitFor();
       await page.goto(`${served.central.origin}/homes/3/acceptance`);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+      // Room for what was asked and done, in words.
+      const task = await page.locator('.acceptance [data-label="Task"] span').first().boundingBox();
+      expect(task?.width).toBeGreaterThan(170);
       const print = await page.pdf({ preferCSSPageSize: true });
       expect(print.toString("latin1").match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
       if (pictures !== undefined) {

@@ -103,6 +103,16 @@ test("open alerts stand home by home, with who was told, for a token that sees a
   expect(await words("/", reader)).toMatch(/\d+ alerts are open. Nobody deals with any of them./);
 });
 
+test("what a home needs says since when central has known of it", async () => {
+  // Central looks at its homes when it starts.
+  const battery = notices.open.find(({ need }) => need === "battery_low");
+  expect(battery).toMatchObject({ home: 4, since_ms: now_ms });
+  expect(await words("/?show=batteries", reader)).toMatch(/Known since Home 4 four-1 9 % [\w: ]*\d\d:\d\d/);
+  const home = await words("/homes/4", reader);
+  expect(home).toMatch(/battery of four-1 is nearly empty, known since [\w: ]*\d\d:\d\d/);
+  expect(home).toMatch(/its last report, known since [\w: ]*\d\d:\d\d\. See that it reaches the internet/);
+});
+
 test("a token of home 3 sees its alerts alone, and nobody's address", async () => {
   const page = await (await served.page("/alerts", ofHomeThree)).text();
   expect(page).toContain("Clock wrong");

@@ -189,7 +189,7 @@ describe.each(databases)("on %s", (kept) => {
   test.each([
     ["homes", "2 of 4 homes need a visit."],
     ["missing", "Home 5 has lost most: 71\u00a0% of its data of the last 60 days is missing."],
-    ["activity", "Activity of 4 homes in the last 28 days"],
+    ["activity", "Home 5 is late: its activity of the last nights is not known."],
     ["silent", "1 device is silent."],
     ["batteries", "1 battery is nearly empty."],
     ["versions", "4 homes run 3 versions."],
@@ -224,7 +224,9 @@ describe.each(databases)("on %s", (kept) => {
       const response = await served.page(path, token);
       expect(response.status).toBe(200);
       const text = await response.text();
-      expect(text).toMatch(/<h1>(This home|No (home|device|battery)|.*\b1 home\b|Home 3|All devices)/);
+      expect(text).toMatch(
+        /<h1>(This home|The activity of this home|No (home|device|battery)|.*\b1 home\b|Home 3|All devices)/,
+      );
       expect(text).not.toMatch(/four|five|six|Home [456]|homes\/[456]|[456]\.0\.0|"homeid":[456]/);
     }
     expect((await served.page("/plots/homes/3/activity.svg", token)).status).toBe(200);

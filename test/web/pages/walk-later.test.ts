@@ -96,7 +96,9 @@ test("the last step says what is not right yet, then that the record is made, an
   const finish = (of: ShownTrial["finish"]) => walkWith({ trial: { ...trial, finish: of } }, "finish", []);
   expect(finish(null)).toContain("1 thing is not right yet. The clock of the box is not known");
   expect(finish("making")).toContain("The box compares its days with central");
-  expect(finish({ number: 3 })).toContain("Record 3 is signed.");
+  expect(finish({ number: 3, answer: "Not accepted: the clock is wrong." })).toContain(
+    "Not accepted: the clock is wrong. Record 3 is signed.",
+  );
   expect(finish({ why: "the name of the tester is missing" })).toContain(
     "The name of the tester is missing.",
   );

@@ -266,7 +266,8 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     expect(await faultsForAll(page)).toEqual([]);
     await picture("finish");
     await page.getByRole("button", { name: "Finish" }).click();
-    await title(/^Record 1 is signed/);
+    await title(/^Accepted, first night to come/);
+    expect(await page.textContent("main")).toContain("Record 1 is signed.");
     await page.getByRole("link", { name: "Show the record" }).click();
     await title(/^Accepted, first night to come/);
     const words = await page.textContent(".acceptance");

@@ -81,7 +81,26 @@ describe("a need is told", () => {
     ["battery_low", low("a", "b"), { text: "their batteries are nearly empty", names: ["a", "b"] }],
     ["burn_in_due", {}, { text: "message of burn_in_due" }],
   ])("%s of %j", (type, state, why) => {
-    expect(whyOf(home([type, type], state))[0] as object).toEqual(why);
+    const { remedy: _, ...said } = whyOf(home([type, type], state))[0] ?? { remedy: "" };
+    expect(said as object).toEqual(why);
+  });
+
+  test.each(Object.keys(fleetNeeds) as FleetNeedType[])("with what to do about it: %s", (type) => {
+    const state = { ...silentSince(1), ...low("a"), ...poor("a"), conflicts: [conflict] };
+    const [why] = whyOf(home([type], state));
+    const others = ["recording_ends", "retention_due", "burn_in_due", "not_accepted", "erased_there"];
+    // Of these the message of the need has it.
+    const isTold = others.includes(type) || /: accept or refuse/.test(why?.text ?? "");
+    const things = toBring(home([type], { ...nothing, ...(/item|battery/.test(type) ? state : {}) }));
+    expect(isTold || things.length > 0 || (why?.remedy ?? "") !== "").toBe(true);
+  });
+
+  test("and since when central has known of it, where nobody tells since when it is so", () => {
+    const of = home(["power_low", "item_silent"], silentSince(7));
+    expect(whyOf(of, () => 5)).toEqual([
+      { text: "the power supply of the gateway is too weak", known_ms: 5 },
+      { text: "not heard", names: ["s0"], since_ms: 7 },
+    ]);
   });
 
   test("once where a saying has all of it, and each where it has its own words", () => {

@@ -2,6 +2,7 @@ import { needLevels, needRules } from "../../../domain/fleet-home.ts";
 import { centralItself, type Outage, type Undelivered } from "../../../domain/outage.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isWhole } from "../asked-home.ts";
+import type { KnownSince } from "../home/home-needs.ts";
 import { type AlertDesk, type Asked, type Show, trailTo } from "../site.ts";
 
 /** Open alerts of the homes that the token sees. */
@@ -85,6 +86,18 @@ export function alertCounts(asked: Asked): { readonly open: number; readonly unc
   if (asked.site.alerts === undefined) return undefined;
   const outages = openIn(asked);
   return { open: outages.length, unclaimed: outages.filter(isUnclaimed).length };
+}
+
+/** Since when the open alerts of a home have been known. */
+export function knownSinceIn(
+  { alerts }: Pick<Asked["site"], "alerts">,
+  home: number | undefined,
+): KnownSince {
+  const own = (alerts?.open ?? []).filter((outage) => outage.home === home);
+  return (type, item) => {
+    const of = own.filter((one) => one.need === type && (item === undefined || one.item === item));
+    return of.length === 0 ? undefined : Math.min(...of.map(({ since_ms }) => since_ms));
+  };
 }
 
 /** Notes who deals with the alerts that were ticked; answers where to go on. */

@@ -169,10 +169,12 @@ function Choices(data: HomeDayData) {
         {link("Day", { span: null }, span === "day")}
         {link("Week", { span: "week" }, span === "week")}
       </nav>
-      <nav aria-label="Rooms and kinds">
-        {link("All", { only: null }, only === null)}
-        {groups.map((title) => link(title, { only: title }, title === only))}
-      </nav>
+      {groups.length === 0 ? null : (
+        <nav aria-label="Rooms and kinds">
+          {link("All", { only: null }, only === null)}
+          {groups.map((title) => link(title, { only: title }, title === only))}
+        </nav>
+      )}
     </div>
   );
 }

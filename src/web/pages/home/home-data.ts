@@ -11,6 +11,7 @@ import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { knowsHome, type VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
+import { knownSinceIn } from "../alerts/alerts-data.ts";
 import { isWhole } from "../asked-home.ts";
 import { measuredHome, measuredRows } from "../measures.ts";
 import { type Noting, notingIn } from "../notes/notes-data.ts";
@@ -31,6 +32,7 @@ import { capital, listText, momentText, type Times } from "../time-text.ts";
 import { hereUntil_ms, uncertainTimesIn } from "../uncovered.ts";
 import { type DeviceRow, type RowSources, rowOf } from "./home-devices.ts";
 import { type HomeNeed, needsOf, toBring, whyOf } from "./home-needs.ts";
+import { knownText } from "./home-words.tsx";
 import type { StripContent } from "./strip-data.ts";
 import { isSpanName, type TimeWindow, windowAt } from "./strip-window.ts";
 
@@ -101,7 +103,7 @@ export const showHome: Show<HomePageData> = async (asked) => {
       path,
       window,
       paused: await pausedAt(asked, home),
-      needs: needsOf(troubles, devices, days, conflicts),
+      needs: needsOf(troubles, devices, days, conflicts, knownSinceIn(site, home)),
       devices,
       walking,
       noting: await notingIn(asked, { home, time: window }),
@@ -182,20 +184,21 @@ export async function homeOf({ site, store, params }: Asked): Promise<number | u
 
 /** At central what it knows of the gateway; what it says of devices is told with them. */
 async function troublesOf(
-  { troublesOf: ownTroubles }: Site,
+  site: Site,
   { home, sent, times }: { home: number | undefined; sent: SentBy; times: Times },
 ): Promise<readonly Trouble[]> {
-  if (ownTroubles !== undefined) return ownTroubles(home);
+  if (site.troublesOf !== undefined) return site.troublesOf(home);
   if (!sent) return [];
   const needs = sent.needs.filter(({ type }) => type !== "item_silent" && type !== "battery_low");
   return needs.map((need) => {
     const of = { ...sent, needs: [need], silent: [], low_batteries: [] };
-    const [why] = whyOf(of);
+    const [why] = whyOf(of, knownSinceIn(site, home));
     if (why === undefined) return { what: `${need.message}.` };
     const since = why.since_ms === undefined ? "" : ` since ${momentText(why.since_ms, times)}`;
-    const what = `${capital(why.text)}${since}.`;
+    const what = `${capital(why.text)}${since}${knownText(why.known_ms, times)}.`;
     const bring = toBring(of);
-    return bring.length === 0 ? { what } : { what, remedy: `Bring ${listText(bring)}.` };
+    const remedies = [...(bring.length === 0 ? [] : [`Bring ${listText(bring)}.`]), why.remedy ?? []].flat();
+    return remedies.length === 0 ? { what } : { what, remedy: remedies.join(" ") };
   });
 }
 

@@ -1,4 +1,4 @@
-import type { FleetHome } from "../../../domain/fleet-home.ts";
+import type { FleetHome, FleetNeedType } from "../../../domain/fleet-home.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { ShownConflict } from "../shown-devices.ts";
 import type { Trouble } from "../site.ts";
@@ -10,7 +10,7 @@ export type HomeNeed =
   | ({ readonly type: "conflict" } & ShownConflict)
   | ({ readonly type: "silent"; readonly heard_ms: number; readonly battery: Battery | null } & NamedDevice)
   | { readonly type: "unheard"; readonly devices: readonly NamedDevice[] }
-  | ({ readonly type: "battery"; readonly battery: Battery } & NamedDevice)
+  | ({ readonly type: "battery"; readonly battery: Battery; readonly known_ms: number | null } & NamedDevice)
   | ({ readonly type: "missed"; readonly at_ms: number } & NamedDevice);
 
 export interface NamedDevice {
@@ -25,6 +25,7 @@ export function needsOf(
   all: readonly DeviceRow[],
   days: ReadonlyMap<string, number>,
   conflicts: readonly ShownConflict[] = [],
+  knownSince: KnownSince = () => undefined,
 ): HomeNeed[] {
   const rows = all.filter(({ replaced }) => replaced === null);
   const of = ({ kind, name, title }: DeviceRow) => ({ kind, name, title });
@@ -41,7 +42,12 @@ export function needsOf(
     ...(unheard.length === 0 ? [] : [{ type: "unheard", devices: unheard } as const]),
     ...rows.flatMap((row) =>
       row.battery?.low && !row.overdue
-        ? [{ type: "battery", battery: row.battery, ...of(row) } as const]
+        ? [
+            {
+              ...({ type: "battery", battery: row.battery } as const),
+              ...{ known_ms: knownSince("battery_low", row.name) ?? null, ...of(row) },
+            },
+          ]
         : [],
     ),
     ...rows.flatMap((row) =>
@@ -72,7 +78,14 @@ export interface Why {
   readonly text: string;
   readonly names?: readonly string[];
   readonly since_ms?: number;
+  /** Since when central has known of it, where nobody tells since when it is so. */
+  readonly known_ms?: number;
+  /** A sentence: what to do about it, besides bringing something. */
+  readonly remedy?: string;
 }
+
+/** Since when central has known that a home has a need, or one about an item; undefined where it keeps no alerts. */
+export type KnownSince = (type: FleetNeedType, item?: string) => number | undefined;
 
 /** Needs that are dealt with from afar. */
 const atTheDesk: ReadonlySet<string> = new Set([
@@ -88,11 +101,13 @@ export function needsVisit({ needs }: Pick<FleetHome, "needs">): boolean {
 }
 
 /** Why a home needs somebody, each kind of need once, the worst first. */
-export function whyOf(home: FleetHome): Why[] {
+export function whyOf(home: FleetHome, knownSince: KnownSince = () => undefined): Why[] {
   const types = [...new Set(home.needs.map(({ type }) => type))];
   return types.flatMap((type): Why[] => {
-    const say = sayings[type];
-    if (say !== undefined) return [say(home)];
+    const why = sayings[type]?.(home);
+    const known_ms = knownSince(type);
+    if (why !== undefined)
+      return [why.since_ms !== undefined || known_ms === undefined ? why : { ...why, known_ms }];
     return home.needs.filter((need) => need.type === type).map(({ message }) => ({ text: message }));
   });
 }
@@ -100,6 +115,7 @@ export function whyOf(home: FleetHome): Why[] {
 const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
   never_heard: ({ expected_since_ms }) => ({
     text: "its gateway was never heard",
+    remedy: "If no gateway is to come, revoke its token: lintel token list, and lintel token revoke ID.",
     ...(expected_since_ms === null ? {} : { since_ms: expected_since_ms }),
   }),
   upload_overdue: ({ last_upload_ms, last_report_ms, failure }) => {
@@ -112,23 +128,41 @@ const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
   two_gateways: ({ rivals }) => ({
     text: `${rivals.length + 1} gateways upload for this home: one of them has the token of another home, or a copy of the other's card`,
   }),
-  data_differ: () => ({ text: "days differ between gateway and central, also after they were sent again" }),
+  data_differ: () => ({
+    text: "days differ between gateway and central, also after they were sent again",
+    remedy: "Run sudo lintel verify at the gateway.",
+  }),
   disk_nearly_full: () => ({ text: "the disk of the gateway is nearly full" }),
-  crash_loop: ({ restarts }) => ({ text: `the gateway ends by itself: ${restarts} times in a day` }),
-  went_back: () => ({ text: "the gateway went back from an update" }),
+  crash_loop: ({ restarts }) => ({
+    text: `the gateway ends by itself: ${restarts} times in a day`,
+    remedy: "Run sudo lintel report-fault there, and send the file to the developers.",
+  }),
+  went_back: () => ({
+    text: "the gateway went back from an update",
+    remedy: "Run lintel update --status there to see why.",
+  }),
   joining_open: ({ joining_since_ms }) => ({
     text: "the gateway lets in every device that asks to join",
     ...(joining_since_ms === null ? {} : { since_ms: joining_since_ms }),
+    remedy: "Close joining on the page /walk of the gateway.",
   }),
-  memory_high: () => ({ text: "the gateway has nearly all the memory that it may have" }),
-  clock_doubted: () => ({ text: "the gateway did not know the time on the day before its last report" }),
+  memory_high: () => ({
+    text: "the gateway has nearly all the memory that it may have",
+    remedy: "Run sudo lintel report-fault there, and send the file to the developers.",
+  }),
+  clock_doubted: () => ({
+    text: "the gateway did not know the time on the day before its last report",
+    remedy: "See that it reaches the internet, or a time server. Readings of that time are marked.",
+  }),
   minutes_missing: ({ deaf_minutes }) => ({
     text: `the gateway did not listen for ${deaf_minutes} minutes of the day before its last report`,
+    remedy: "Run lintel status there to see which driver.",
   }),
   power_low: () => ({ text: "the power supply of the gateway is too weak" }),
   disk_worn: () => ({ text: "the memory card of the gateway is nearly worn out" }),
   gateway_hot: ({ temperature_c }) => ({
     text: `the gateway is too hot${temperature_c === null ? "" : `: ${Math.round(temperature_c)} °C`}`,
+    remedy: "Put it where air comes to it, out of the sun and away from heating.",
   }),
   clock_wrong: () => ({ text: "the clock of the gateway is wrong" }),
   identity_conflict: ({ conflicts: [first, ...more] }) => ({

@@ -4,7 +4,15 @@ import { quality_enough, quality_strong } from "../../../domain/link-quality.ts"
 import { DeviceLink, Moment } from "../parts/page-frame.tsx";
 import { sentence } from "../setup-visit/setup-visit-words.ts";
 import type { ShownConflict } from "../shown-devices.ts";
-import { clockText, dayText, durationText, narrowWeekdayText, numberText, type Times } from "../time-text.ts";
+import {
+  clockText,
+  dayText,
+  durationText,
+  momentText,
+  narrowWeekdayText,
+  numberText,
+  type Times,
+} from "../time-text.ts";
 import type { Battery, DeviceRow } from "./home-devices.ts";
 import type { HomeNeed, NamedDevice } from "./home-needs.ts";
 
@@ -136,7 +144,7 @@ export function NeedWords(of: { need: HomeNeed; times: Times; isTold: boolean; m
         <>
           The battery of {device} is nearly empty
           {need.battery.left_ms === null ? "" : ` and lasts about ${durationText(need.battery.left_ms)} more`}
-          . Bring a new one.
+          {knownText(need.known_ms, times)}. Bring a new one.
         </>
       );
     default:
@@ -147,6 +155,11 @@ export function NeedWords(of: { need: HomeNeed; times: Times; isTold: boolean; m
         </>
       );
   }
+}
+
+/** `, known since Tuesday 16:35`; nothing where that is not known. */
+export function knownText(known_ms: number | null | undefined, times: Times): string {
+  return known_ms === null || known_ms === undefined ? "" : `, known since ${momentText(known_ms, times)}`;
 }
 
 /** A fault up to its first colon, or to its end. */

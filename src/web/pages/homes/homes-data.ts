@@ -2,9 +2,9 @@ import { day_ms } from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
 import type { FleetHome } from "../../../domain/fleet-home.ts";
 import type { DailyArrivals, FirmwareOfModel } from "../../../store/central/central-store.ts";
-import { alertCounts } from "../alerts/alerts-data.ts";
+import { alertCounts, knownSinceIn } from "../alerts/alerts-data.ts";
 import { isWhole } from "../asked-home.ts";
-import { type NeedyHome, needsVisit, toBring, whyOf } from "../home/home-needs.ts";
+import { type KnownSince, type NeedyHome, needsVisit, toBring, whyOf } from "../home/home-needs.ts";
 import type { Fleet, Show, Site } from "../site.ts";
 import {
   type ArrivalState,
@@ -50,8 +50,8 @@ export interface LosingHome extends NeedyHome {
 export type HomesView =
   | { readonly rows: readonly HomeRow[] }
   | { readonly map: readonly MissingRow[]; readonly days: readonly string[] }
-  /** Numbers of homes, each with a picture of its activity. */
-  | { readonly pictures: readonly number[] }
+  /** Numbers of homes, each with a picture of its activity, and of all homes those that are late with theirs. */
+  | { readonly pictures: readonly number[]; readonly late: readonly number[] }
   | { readonly silent: readonly SilentRow[]; readonly replaced: readonly ReplacedRow[] }
   | { readonly batteries: readonly BatteryRow[] }
   | { readonly versions: readonly VersionRow[] }
@@ -92,10 +92,13 @@ export interface ReplacedRow {
 
 export interface BatteryRow {
   readonly homeid: number;
+  readonly zone: string;
   readonly typename: string;
   readonly itemname: string;
   readonly percent: number | null;
   readonly millivolts: number | null;
+  /** Since when central has known of it; null where it keeps no alerts. */
+  readonly known_ms: number | null;
 }
 
 export interface VersionRow {
@@ -123,6 +126,7 @@ export const showHomes: Show<HomesData> = async (asked) => {
   const remote = all.filter((home) => home.needs.length > 0 && !needsVisit(home));
   const { view, found } = await viewMakers[address.show]({
     fleet: fleetFor(site),
+    knownSince: (home) => knownSinceIn(site, home),
     of: isOfAll(address) ? store.homes : homeids(all),
     all,
     address,
@@ -140,7 +144,7 @@ export const showHomes: Show<HomesData> = async (asked) => {
     batteries: sum(all, ({ low_batteries }) => low_batteries.length),
     alerts: alertCounts(asked) ?? null,
     // Other views are about something else, and have their own first rows.
-    needy: address.show === "homes" ? await needyHomes(fleetFor(site), [...visits, ...remote], now_ms) : [],
+    needy: address.show === "homes" ? await needyHomes(site, [...visits, ...remote], now_ms) : [],
     found,
     pages: Math.max(1, Math.ceil(found / rowsOfPage(address))),
     view,
@@ -155,6 +159,7 @@ function fleetFor(site: Site): Fleet {
 
 interface Viewing {
   readonly fleet: Fleet;
+  readonly knownSince: (home: number) => KnownSince;
   /** The numbers of the chosen homes; undefined: all that there are. */
   readonly of: readonly number[] | undefined;
   /** The chosen homes. */
@@ -173,14 +178,20 @@ const viewMakers: Readonly<Record<HomesViewName, (viewing: Viewing) => MadeView 
   homes: homesView,
   missing: missingView,
   activity: ({ all, address }) => ({
-    view: { pictures: homeids(onPage(all, address)) },
+    view: { pictures: homeids(onPage(all, address)), late: homeids(all.filter(isLate)) },
     found: all.length,
   }),
   silent: silentView,
-  batteries: ({ all, address }) => {
-    const found = all.flatMap(({ homeid, low_batteries }) =>
-      low_batteries.map((one): BatteryRow => ({ homeid, ...one })),
-    );
+  batteries: ({ all, address, knownSince }) => {
+    const found = all.flatMap((home) => {
+      const known = knownSince(home.homeid);
+      return home.low_batteries.map(
+        (one): BatteryRow => ({
+          ...{ homeid: home.homeid, zone: zoneOf(home), ...one },
+          known_ms: known("battery_low", one.itemname) ?? null,
+        }),
+      );
+    });
     found.sort((one, other) => (one.percent ?? 0) - (other.percent ?? 0));
     return { view: { batteries: onPage(found, address) }, found: found.length };
   },
@@ -226,7 +237,8 @@ async function missingRows(fleet: Fleet, homes: readonly FleetHome[], zones: Zon
 }
 
 /** The first homes that need something: by how much of the data of the last days is not here, those to be visited before others. */
-async function needyHomes(fleet: Fleet, homes: readonly FleetHome[], now_ms: number): Promise<LosingHome[]> {
+async function needyHomes(site: Site, homes: readonly FleetHome[], now_ms: number): Promise<LosingHome[]> {
+  const fleet = fleetFor(site);
   const compared = homes
     .toSorted((one, other) => likelyLoss(other, now_ms) - likelyLoss(one, now_ms))
     .slice(0, compared_max);
@@ -237,7 +249,7 @@ async function needyHomes(fleet: Fleet, homes: readonly FleetHome[], now_ms: num
     .map((home) => ({ home, missing: losses.get(home.homeid) ?? null }))
     .sort((one, other) => (other.missing ?? 0) - (one.missing ?? 0))
     .slice(0, needy_max)
-    .map(({ home, missing }) => ({ ...needyHome(home), missing }));
+    .map(({ home, missing }) => ({ ...needyHome(home, knownSinceIn(site, home.homeid)), missing }));
 }
 
 /** The share of the last days' data that a home loses by what it has told, 0 to 1: what its devices' interruptions say is dearer to find. */
@@ -248,6 +260,11 @@ export function likelyLoss(
   const since = (at_ms: number | null) => Math.min(1, (now_ms - (at_ms ?? 0)) / (loss_days * day_ms));
   const silence = silent.reduce((sum, { heard_ms }) => sum + since(heard_ms), 0);
   return Math.max(since(last_upload_ms), silence / Math.max(1, items));
+}
+
+/** Nothing has come of a home when it should have. */
+function isLate({ needs }: FleetHome): boolean {
+  return needs.some(({ type }) => type === "upload_overdue" || type === "never_heard");
 }
 
 function silentView({ all, address }: Viewing): MadeView {
@@ -322,11 +339,11 @@ function homeRow(home: FleetHome, nights: DailyArrivals | undefined, zones: Zone
   };
 }
 
-function needyHome(home: FleetHome): NeedyHome {
+function needyHome(home: FleetHome, knownSince: KnownSince): NeedyHome {
   return {
     homeid: home.homeid,
     zone: zoneOf(home),
-    why: whyOf(home),
+    why: whyOf(home, knownSince),
     bring: needsVisit(home) ? toBring(home) : [],
   };
 }

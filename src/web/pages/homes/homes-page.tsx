@@ -1,5 +1,6 @@
 import { claimText, openText } from "../alerts/alerts-page.tsx";
 import type { Why } from "../home/home-needs.ts";
+import { knownText } from "../home/home-words.tsx";
 import { Frame } from "../parts/page-frame.tsx";
 import { Swatch } from "../parts/swatch.tsx";
 import { fillOf, Patterns } from "../parts/uncovered-shapes.tsx";
@@ -138,7 +139,7 @@ function Needy({ home, locale, now_ms }: { home: LosingHome; locale: string; now
   );
 }
 
-function Reason({ why: { text, names = [], since_ms }, times }: { why: Why; times: Times }) {
+function Reason({ why: { text, names = [], since_ms, known_ms }, times }: { why: Why; times: Times }) {
   const since = since_ms === undefined ? "" : ` since ${momentText(since_ms, times)}`;
   const named = names.slice(0, names_max);
   const more = names.length - named.length;
@@ -154,6 +155,7 @@ function Reason({ why: { text, names = [], since_ms }, times }: { why: Why; time
       {names.length > 0 ? ": " : ""}
       {text}
       {since}
+      {knownText(known_ms, times)}
     </>
   );
 }
@@ -216,7 +218,7 @@ function viewSentence({ view, homes, found, pages, locale }: HomesData & FrameDa
   const count = numberText(found, locale);
   const ofHomes = homes === 1 ? "1 home" : `${numberText(homes, locale)} homes`;
   if ("map" in view) return missingSentence(view.map, pages === 1, ofHomes);
-  if ("pictures" in view) return `Activity of ${ofHomes} in the last ${activity_days} days`;
+  if ("pictures" in view) return activitySentence(view.late, homes === 1 ? null : ofHomes);
   if ("silent" in view)
     return found === 0
       ? "No device is silent."
@@ -242,6 +244,20 @@ function missingSentence(rows: readonly MissingRow[], isAll: boolean, ofHomes: s
   if (!isAll || worst === undefined) return `Data that is missing in the last 60 days, of ${ofHomes}`;
   if (worst.percent === 0) return `Nothing is missing in the last 60 days, of ${ofHomes}.`;
   return `Home ${worst.homeid} has lost most: ${worst.percent}\u00a0% of its data of the last 60 days is missing.`;
+}
+
+/** The homes whose pictures end early. */
+function activitySentence(late: readonly number[], homes: string | null): string {
+  if (late.length === 0) {
+    const of = homes === null ? "this home" : `all ${homes}`;
+    return `The activity of ${of} is known up to the last night.`;
+  }
+  const named = late.slice(0, late_named);
+  const more = late.length - named.length;
+  const which = listText([...named.map((homeid) => `${homeid}`), ...(more === 0 ? [] : [`${more} more`])]);
+  return late.length === 1
+    ? `Home ${which} is late: its activity of the last nights is not known.`
+    : `Homes ${which} are late: their activity of the last nights is not known.`;
 }
 
 function Shown({ view, data }: { view: HomesView; data: HomesData & FrameData }) {
@@ -271,8 +287,8 @@ function ActivityPictures({ homeids }: { homeids: readonly number[] }) {
     <>
       <Patterns />
       <p class="quiet">
-        A row is a day, the newest on top, and a column an hour from midnight to midnight. Days before the
-        first reading are left out.
+        The last {activity_days} days. A row is a day, the newest on top, and a column an hour from midnight
+        to midnight. Days before the first reading are left out.
       </p>
       <ul class="legend" aria-label="How activity is drawn">
         {activityLevels.map(({ words }, place) => (
@@ -329,5 +345,7 @@ function Pages({ address, pages }: Pick<HomesData, "address" | "pages">) {
 }
 
 const names_max = 6;
+/** Homes that the sentence about activity names. */
+const late_named = 5;
 /** As many a phone shows, see homes.css. */
 const needy_short = 5;

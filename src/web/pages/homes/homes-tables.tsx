@@ -198,10 +198,12 @@ export function ReplacedTable({ rows, locale, now_ms }: TableOfRows<ReplacedRow>
   );
 }
 
-export function BatteryTable({ rows, locale }: TableOfRows<BatteryRow>) {
+export function BatteryTable({ rows, locale, now_ms }: TableOfRows<BatteryRow>) {
+  const isKnown = rows.some(({ known_ms }) => known_ms !== null);
+  const head = ["Home", "Device", "Battery", ...(isKnown ? ["Known since"] : [])];
   return (
-    <Table name="Batteries nearly empty" stacked head={["Home", "Device", "Battery"]}>
-      {rows.map(({ homeid, typename, itemname, percent, millivolts }) => (
+    <Table name="Batteries nearly empty" stacked head={head}>
+      {rows.map(({ homeid, zone, typename, itemname, percent, millivolts, known_ms }) => (
         <tr key={`${homeid} ${itemname}`}>
           <DeviceCells {...{ homeid, typename, itemname }} />
           <td data-label="Battery">
@@ -211,6 +213,11 @@ export function BatteryTable({ rows, locale }: TableOfRows<BatteryRow>) {
                 : `${numberText(millivolts / 1000, locale, 2)} V`
               : `${numberText(percent, locale)} %`}
           </td>
+          {isKnown ? (
+            <td data-label="Known since">
+              {known_ms === null ? "" : momentText(known_ms, { locale, zone, now_ms })}
+            </td>
+          ) : null}
         </tr>
       ))}
     </Table>

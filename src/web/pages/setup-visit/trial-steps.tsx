@@ -104,7 +104,7 @@ export function Finish(data: SetupVisitProps) {
         {finish === "making"
           ? "The box compares its days with central, and signs the record."
           : finish !== null && "number" in finish
-            ? `Record ${finish.number} is signed.`
+            ? finish.answer
             : faults.length === 0
               ? "Everything did its task."
               : `${faults.length} ${faults.length === 1 ? "thing is" : "things are"} not right yet.`}
@@ -112,7 +112,10 @@ export function Finish(data: SetupVisitProps) {
       {finish === "making" ? (
         <p>It takes up to a minute.</p>
       ) : finish !== null && "number" in finish ? (
-        <Next href={`/acceptance?number=${finish.number}`}>Show the record</Next>
+        <>
+          <p>Record {finish.number} is signed.</p>
+          <Next href={`/acceptance?number=${finish.number}`}>Show the record</Next>
+        </>
       ) : (
         <>
           {finish === null ? null : <p class="needed">{sentence(finish.why)}</p>}
