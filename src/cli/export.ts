@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { type Clock, repeat } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { ReadingNumber } from "../domain/reading.ts";
 import { seriesNames, seriesOf } from "../domain/series.ts";
@@ -23,7 +24,7 @@ import { StoreReadings } from "../export/store-readings.ts";
 import { type Format, fileOf, writeSeries } from "../export/table-file.ts";
 import type { SettingOf } from "../store/derived/home-readings.ts";
 import type { Store } from "../store/store.ts";
-import { shownStore, type VisibleStore } from "../store/visible-store.ts";
+import { seenBy, shownStore, type VisibleStore } from "../store/visible-store.ts";
 import { Answering } from "../web/api/answering.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { withSettings } from "./home-settings.ts";
@@ -99,11 +100,13 @@ async function exportAll(
   const done = await interruptible(context, { interrupted }, (stop) =>
     withSettings(options, context, (settingOf) =>
       withStore(options, context, async (store) =>
-        writeFrom(
-          store,
-          await shownStore(store, { uses: usesOf(options), at_ms: context.clock.now().unix_ms }),
-          { ...options, at: asked?.epochs, saved: asked?.saved, pseudonyms, stop, settingOf },
-          context,
+        whileShown(store, { ...options, clock: context.clock, stop }, async (shown, stop) =>
+          writeFrom(
+            store,
+            shown,
+            { ...options, at: asked?.epochs, saved: asked?.saved, pseudonyms, stop, settingOf },
+            context,
+          ),
         ),
       ),
     ),
@@ -120,6 +123,47 @@ async function exportAll(
   }
   if (again?.same === false) context.exitWith(1);
 }
+
+/**
+ * Writes what a store shows, for as long as it shows that: whoever is restricted meanwhile is in no file that this command says it has made.
+ *
+ * @throws OperatorError where anything else is restricted at the end, or some seconds earlier
+ */
+async function whileShown<Result>(
+  store: Store,
+  options: IdentifierOptions & { readonly output: string; readonly clock: Clock; readonly stop: AbortSignal },
+  write: (shown: VisibleStore, stop: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const { clock, output } = options;
+  const asked = () => ({ uses: usesOf(options), at_ms: clock.now().unix_ms });
+  const hidden = async () => {
+    const seen = await seenBy(store, {}, asked());
+    return JSON.stringify(seen && { ...seen, homes: seen.homes.length === 0 });
+  };
+  const before = await hidden();
+  const changed = new AbortController();
+  const look = async () => {
+    if ((await hidden()) !== before)
+      changed.abort(
+        new OperatorError(
+          "who may be seen has changed while the files were written, and they may have who is restricted now",
+          `remove ${resolve(output)}, and run the command again`,
+        ),
+      );
+  };
+  const cancel = repeat(clock, look_interval_ms, () => look().catch(() => {}));
+  try {
+    const shown = await shownStore(store, asked());
+    const result = await write(shown, AbortSignal.any([options.stop, changed.signal]));
+    await look();
+    changed.signal.throwIfAborted();
+    return result;
+  } finally {
+    cancel();
+  }
+}
+
+const look_interval_ms = 5_000;
 
 /** Writes the files of a store, or the one that is named. */
 async function writeFrom(

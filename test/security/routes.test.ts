@@ -138,8 +138,12 @@ function headersOf(origin: string, token: string): Record<string, string> {
     : { ...same, authorization: `bearer ${token}`, cookie: `lintel-${port}=${token}` };
 }
 
+function pathOf(pattern: string): string {
+  return pattern.replace(/:(\w+)/g, (_, name) => values[name] ?? "1") + (queries[pattern] ?? "");
+}
+
 async function ask(server: RunningServer, method: string, pattern: string, token: string, body?: BodyInit) {
-  const path = pattern.replace(/:(\w+)/g, (_, name) => values[name] ?? "1") + (queries[pattern] ?? "");
+  const path = pathOf(pattern);
   const asked = new AbortController();
   const response = await fetch(server.origin + path, {
     method,
@@ -387,14 +391,73 @@ describe("a home that is restricted", () => {
     return found;
   };
 
+  /** What a browser holds of central with each of its tokens, by what it sends to ask whether it still holds. */
+  const heldOf = async () => {
+    const held: { path: string; headers: Record<string, string> }[] = [];
+    const ofHome = Object.entries(tokens.central).filter(([caller]) => !caller.includes("another home"));
+    for (const [, token] of ofHome)
+      for (const { pattern } of centralRoutes.filter(({ method }) => method === "GET")) {
+        const path = pathOf(pattern);
+        const headers = { ...headersOf(central.origin, token), accept: "application/json" };
+        const asked = new AbortController();
+        const { headers: given } = await fetch(central.origin + path, { headers, signal: asked.signal });
+        asked.abort();
+        const etag = given.get("etag");
+        if (etag !== null) held.push({ path, headers: { ...headers, "if-none-match": etag } });
+      }
+    return held;
+  };
+  const stillHeld = async (held: Awaited<ReturnType<typeof heldOf>>) => {
+    const found: string[] = [];
+    for (const { path, headers } of held)
+      if ((await fetch(central.origin + path, { headers })).status === 304) found.push(path);
+    return found;
+  };
+  /** Pages of central that are open, and follow what changes. */
+  const openPages = async () => {
+    const pages: { path: string; next: () => Promise<string> }[] = [];
+    for (const { pattern } of centralRoutes.filter(({ method }) => method === "GET")) {
+      const path = pathOf(pattern);
+      const headers = { ...headersOf(central.origin, tokens.central.read), accept: "text/event-stream" };
+      const response = await fetch(central.origin + path, { headers, redirect: "manual" });
+      if (response.headers.get("content-type")?.startsWith("text/event-stream") !== true) {
+        await response.body?.cancel();
+        continue;
+      }
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      const next = async () => {
+        let text = "";
+        while (!text.includes("data: ")) {
+          const { value, done } = (await reader?.read()) ?? { done: true };
+          if (done) break;
+          text += value;
+        }
+        return text;
+      };
+      const first = await next();
+      if (secrets.some((secret) => first.includes(secret))) pages.push({ path, next });
+      else await reader?.cancel();
+    }
+    return pages;
+  };
+
   test("is in no answer of central or its box, whoever asks, once both know it", async () => {
     const at = ["--data", centralSite.data];
+    const held = await heldOf();
+    expect([held.length > 5, (await stillHeld(held)).length > 5]).toEqual([true, true]);
+    const followed = await openPages();
+    expect(followed.length).toBeGreaterThan(2);
     restricted.central = await centralSite.token("--restricted");
     restricted.gateway = await site.token("--restricted");
     expect((await toldBy("central")).length).toBeGreaterThan(50);
     const done = await centralSite.answer("restrict", "--home", "12", ...reason, "--json", ...at);
     expect(done).toEqual({ restricted: [12] });
     expect(await toldBy("central")).toEqual([]);
+    expect(await stillHeld(held)).toEqual([]);
+    for (const { path, next } of followed) {
+      const text = await next();
+      expect([path, secrets.filter((secret) => text.includes(secret))]).toEqual([path, []]);
+    }
     // It is there, says central's own staff: restricted, with nothing else of it.
     const [fleet] = await centralSite.answer("fleet", "--json", "--all", ...at);
     expect(fleet).toMatchObject({ homeid: 12, restricted: true, silent: [], needs: [] });

@@ -127,10 +127,10 @@ function fileRoutes(signedIn: SignedIn) {
     )
     .get(
       "/downloads/:kind/:name/:file",
-      ({ asked, spend }) =>
+      ({ ask, asked, spend }) =>
         spend(async () => {
           const { downloadOf } = await import("./device/device-download.ts");
-          return downloadOf(asked);
+          return downloadOf(asked, ask);
         }),
       { signedIn: "or refused", cost: "download" },
     );

@@ -1,7 +1,7 @@
 import { type SeriesName, seriesNames, seriesOf } from "../../../domain/series.ts";
 import { columnsOfSeries, type Encoder, type RowItem, readingRows } from "../../../export/columns.ts";
 import { csv } from "../../../export/text-formats.ts";
-import type { ReadingRow } from "../../../store/store.ts";
+import type { ReadingRow, Store } from "../../../store/store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { streamed } from "../../server/responses.ts";
 import type { Asked } from "../site.ts";
@@ -10,13 +10,14 @@ import { recordOf } from "./reading-words.ts";
 
 /**
  * The readings of a series of a device in a span of days, oldest first, as a file: `events.csv` with times as text in GMT, or `events.json`, a list of the records
- * of the interface with their stamps in milliseconds. It is read while it is sent.
+ * of the interface with their stamps in milliseconds. It is read while it is sent, and ends as a broken one where the reader may see the device no more.
  *
+ * @param ask answers what the reader sees by now
  * @throws HttpError where there is no such device or file, or the token may not see it
  */
-export async function downloadOf(asked: Asked): Promise<Response> {
-  const { store, site, now_ms, params, query } = asked;
-  const { kind, item } = await requireDevice(store, params);
+export async function downloadOf(asked: Asked, ask: () => Promise<Pick<Asked, "store">>): Promise<Response> {
+  const { site, now_ms, params, query } = asked;
+  const { kind, item } = await requireDevice(asked.store, params);
   const [, path, ending = ""] = /^([a-z]+)\.(csv|json)$/.exec(params["file"] ?? "") ?? [];
   const series = seriesNames.find((name) => seriesOf(name).kind === kind && seriesOf(name).path === path);
   if (series === undefined) throw new HttpError("path_unknown", {});
@@ -25,6 +26,13 @@ export async function downloadOf(asked: Asked): Promise<Response> {
   const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
   const encoder = ending === "csv" ? csvOf(series, item.record) : jsonOf(series);
   const name = `${itemname}-${path}-${span.from}-${span.until}.${ending}`;
+  const store: Pick<Store, "oldestFirst"> = {
+    oldestFirst: async (request) => {
+      const now = (await ask()).store;
+      await requireDevice(now, params);
+      return now.oldestFirst(request);
+    },
+  };
   const plainName = name.replaceAll(/[^A-Za-z0-9._-]/g, "_");
   return streamed(streamOf(encoder, readingsIn(store, { series, item: item.key, span, provenance: true })), {
     headers: {
