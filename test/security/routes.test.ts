@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, type RunningServer, Site } from "../../testbed/front-door.ts";
+import { firstOf, headersOf, heldBy, openPages, stillHeld } from "./held-pages.ts";
 import {
   allowed,
   type Caller,
@@ -129,15 +130,6 @@ const values: Readonly<Record<string, string>> = {
 /** A box that knows pauses that are none is told so at once, and waits for nothing. */
 const queries: Readonly<Record<string, string>> = { "/sync/v1/remote": "?pauses_tag=other" };
 
-/** Everything that a caller can put their token into, at once. */
-function headersOf(origin: string, token: string): Record<string, string> {
-  const { port } = new URL(origin);
-  const same = { "Sec-Fetch-Site": "same-origin" };
-  return token === ""
-    ? same
-    : { ...same, authorization: `bearer ${token}`, cookie: `lintel-${port}=${token}` };
-}
-
 function pathOf(pattern: string): string {
   return pattern.replace(/:(\w+)/g, (_, name) => values[name] ?? "1") + (queries[pattern] ?? "");
 }
@@ -160,20 +152,6 @@ async function ask(server: RunningServer, method: string, pattern: string, token
   // A refusal names the path that was asked for.
   const words = secrets.filter((one) => !decodeURIComponent(path).includes(one));
   return { status, headers, text, told: words.filter((one) => `${head}\n${text}`.includes(one)) };
-}
-
-/** The first message of a stream, which has all that its page shows. */
-async function firstOf({ body }: Response): Promise<string> {
-  const reader = body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  while (!text.includes("\n\n")) {
-    const { value, done } = (await reader?.read()) ?? { done: true };
-    if (done) break;
-    text += decoder.decode(value, { stream: true });
-  }
-  await reader?.cancel().catch(() => {});
-  return text;
 }
 
 async function joining(): Promise<boolean> {
@@ -391,70 +369,29 @@ describe("a home that is restricted", () => {
     return found;
   };
 
-  /** What a browser holds of central with each of its tokens, by what it sends to ask whether it still holds. */
-  const heldOf = async () => {
-    const held: { path: string; headers: Record<string, string> }[] = [];
-    const ofHome = Object.entries(tokens.central).filter(([caller]) => !caller.includes("another home"));
-    for (const [, token] of ofHome)
-      for (const { pattern } of centralRoutes.filter(({ method }) => method === "GET")) {
-        const path = pathOf(pattern);
-        const headers = { ...headersOf(central.origin, token), accept: "application/json" };
-        const asked = new AbortController();
-        const { headers: given } = await fetch(central.origin + path, { headers, signal: asked.signal });
-        asked.abort();
-        const etag = given.get("etag");
-        if (etag !== null) held.push({ path, headers: { ...headers, "if-none-match": etag } });
-      }
-    return held;
-  };
-  const stillHeld = async (held: Awaited<ReturnType<typeof heldOf>>) => {
-    const found: string[] = [];
-    for (const { path, headers } of held)
-      if ((await fetch(central.origin + path, { headers })).status === 304) found.push(path);
-    return found;
-  };
-  /** Pages of central that are open, and follow what changes. */
-  const openPages = async () => {
-    const pages: { path: string; next: () => Promise<string> }[] = [];
-    for (const { pattern } of centralRoutes.filter(({ method }) => method === "GET")) {
-      const path = pathOf(pattern);
-      const headers = { ...headersOf(central.origin, tokens.central.read), accept: "text/event-stream" };
-      const response = await fetch(central.origin + path, { headers, redirect: "manual" });
-      if (response.headers.get("content-type")?.startsWith("text/event-stream") !== true) {
-        await response.body?.cancel();
-        continue;
-      }
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-      const next = async () => {
-        let text = "";
-        while (!text.includes("data: ")) {
-          const { value, done } = (await reader?.read()) ?? { done: true };
-          if (done) break;
-          text += value;
-        }
-        return text;
-      };
-      const first = await next();
-      if (secrets.some((secret) => first.includes(secret))) pages.push({ path, next });
-      else await reader?.cancel();
-    }
-    return pages;
-  };
-
   test("is in no answer of central or its box, whoever asks, once both know it", async () => {
     const at = ["--data", centralSite.data];
-    const held = await heldOf();
-    expect([held.length > 5, (await stillHeld(held)).length > 5]).toEqual([true, true]);
-    const followed = await openPages();
-    expect(followed.length).toBeGreaterThan(2);
+    const paths = centralRoutes
+      .filter(({ method }) => method === "GET")
+      .map(({ pattern }) => pathOf(pattern));
+    const ofHome = Object.entries(tokens.central).filter(([caller]) => !caller.includes("another home"));
+    const held = await heldBy(
+      central,
+      paths,
+      ofHome.map(([, token]) => token),
+    );
+    expect([held.length > 5, (await stillHeld(central, held)).length > 5]).toEqual([true, true]);
+    const followed = await openPages(central, paths, tokens.central.read);
+    const telling = followed.filter(({ first }) => secrets.some((secret) => first.includes(secret)));
+    expect(telling.length).toBeGreaterThan(2);
     restricted.central = await centralSite.token("--restricted");
     restricted.gateway = await site.token("--restricted");
     expect((await toldBy("central")).length).toBeGreaterThan(50);
     const done = await centralSite.answer("restrict", "--home", "12", ...reason, "--json", ...at);
     expect(done).toEqual({ restricted: [12] });
     expect(await toldBy("central")).toEqual([]);
-    expect(await stillHeld(held)).toEqual([]);
-    for (const { path, next } of followed) {
+    expect(await stillHeld(central, held)).toEqual([]);
+    for (const { path, next } of telling) {
       const text = await next();
       expect([path, secrets.filter((secret) => text.includes(secret))]).toEqual([path, []]);
     }
