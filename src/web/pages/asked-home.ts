@@ -2,6 +2,7 @@ import { nowhere } from "../../domain/records/visible-records.ts";
 import type { Token } from "../../domain/token.ts";
 import { knowsHome, seenBy, type VisibleStore } from "../../store/visible-store.ts";
 import { HttpError } from "../server/http-errors.ts";
+import { erasedIn } from "./erased.ts";
 import type { Asked, Site } from "./site.ts";
 
 /** The home that a page is of, as its data has it. */
@@ -30,9 +31,14 @@ export async function requireRecord({ store }: Asked, home: number): Promise<voi
   if ((await store.record("homes", home)) === undefined) throw unknown(home);
 }
 
-/** @throws HttpError 404 where central knows neither a record nor an item of the home */
-export async function requireHome({ store }: Asked, home: number): Promise<void> {
-  if (!(await knowsHome(store, home))) throw unknown(home);
+/** @throws HttpError 404 where central knows neither a record nor an item of the home, nor that it was erased */
+export async function requireHome(asked: Asked, home: number): Promise<void> {
+  if (!(await isKnown(asked, home))) throw unknown(home);
+}
+
+/** Whether central knows a record or an item of the home, or that it was erased. */
+export async function isKnown(asked: Asked, home: number): Promise<boolean> {
+  return (await knowsHome(asked.store, home)) || (await erasedIn(asked, home))?.isWhole === true;
 }
 
 /** @throws HttpError 404 where it is no number of a home */

@@ -47,10 +47,9 @@ function answer(
   { paused = null, here_ms = null }: { paused?: PausedNow | null; here_ms?: number | null } = {},
 ): string {
   const needs = needsOf(troubles, devices, days);
-  return renderToString(h(Answer, { paused, needs, devices, isWhole: true, here_ms, times })).replace(
-    /<[^>]*>/g,
-    "",
-  );
+  return renderToString(
+    h(Answer, { paused, erased: null, needs, devices, isWhole: true, here_ms, times }),
+  ).replace(/<[^>]*>/g, "");
 }
 
 const taken = box("taken", "taken", "taken", "taken", "taken", "taken", "due");

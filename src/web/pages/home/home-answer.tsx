@@ -1,4 +1,5 @@
 import { hour_ms } from "../../../base/time.ts";
+import { erasedText } from "../parts/erased-text.ts";
 import { Moment } from "../parts/page-frame.tsx";
 import { pausedText } from "../parts/paused-text.ts";
 import { durationText, type Times } from "../time-text.ts";
@@ -6,7 +7,7 @@ import type { HomePageData } from "./home-data.ts";
 import type { HomeNeed } from "./home-needs.ts";
 import { conflictText, headOf } from "./home-words.tsx";
 
-type Answered = Pick<HomePageData, "paused" | "needs" | "devices" | "isWhole" | "here_ms"> & {
+type Answered = Pick<HomePageData, "paused" | "erased" | "needs" | "devices" | "isWhole" | "here_ms"> & {
   readonly times: Times;
 };
 
@@ -25,8 +26,9 @@ export function noDeviceText(isWhole: boolean): string {
   return isWhole ? "No device has been heard here yet." : "Your token shows nothing of this home.";
 }
 
-function Heard({ needs, devices: all, isWhole, here_ms, times }: Omit<Answered, "paused">) {
+function Heard({ needs, erased, devices: all, isWhole, here_ms, times }: Omit<Answered, "paused">) {
   const devices = all.filter(({ replaced }) => replaced === null).length;
+  if (erased?.isWhole === true) return <>{erasedText(erased, times)}</>;
   if (devices === 0 && (!isWhole || needs.length === 0)) return <>{noDeviceText(isWhole)}</>;
   const [need] = needs;
   if (need === undefined)

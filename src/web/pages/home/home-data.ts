@@ -9,12 +9,14 @@ import type { AskedMeasure } from "../../../store/derived/home-readings.ts";
 import { type GivenName, isDevice } from "../../../store/inventory/given-names.ts";
 import { linesOf } from "../../../store/inventory/walking-lines.ts";
 import type { ItemOverview } from "../../../store/store.ts";
-import { knowsHome, type VisibleStore } from "../../../store/visible-store.ts";
+import type { VisibleStore } from "../../../store/visible-store.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { knownSinceIn } from "../alerts/alerts-data.ts";
-import { isWhole } from "../asked-home.ts";
+import { isKnown, isWhole } from "../asked-home.ts";
+import { erasedIn } from "../erased.ts";
 import { measuredHome, measuredRows } from "../measures.ts";
 import { type Noting, notingIn } from "../notes/notes-data.ts";
+import type { LastErasure } from "../parts/erased-text.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
 import { pausedAt } from "../paused.ts";
 import { shownConflicts, titleOf } from "../shown-devices.ts";
@@ -47,6 +49,8 @@ export interface HomePageData {
   readonly window: TimeWindow;
   /** The pause of the recording that is under way. */
   readonly paused: PausedNow | null;
+  /** Its last erasure, where no device has been heard since. */
+  readonly erased: LastErasure | null;
   readonly needs: readonly HomeNeed[];
   readonly devices: readonly DeviceRow[];
   readonly walking: readonly WalkingRow[];
@@ -94,6 +98,9 @@ export const showHome: Show<HomePageData> = async (asked) => {
   const conflicts = shownConflicts(site.walk?.conflicts ?? [], { overviews, names, isWhole: isWhole(asked) });
   const name = home === undefined ? "Home" : `Home ${home}`;
   const path = site.role === "gateway" ? "/" : `/homes/${home}`;
+  const isFresh = devices.every(({ heard_ms }) => heard_ms === null);
+  const erased = isFresh ? await erasedIn(asked, home) : null;
+  const needs = needsOf(troubles, devices, days, conflicts, knownSinceIn(site, home));
   return {
     title: name,
     data: {
@@ -103,7 +110,11 @@ export const showHome: Show<HomePageData> = async (asked) => {
       path,
       window,
       paused: await pausedAt(asked, home),
-      needs: needsOf(troubles, devices, days, conflicts, knownSinceIn(site, home)),
+      erased,
+      needs:
+        erased?.isWhole === true
+          ? needs.map((need) => (need.type === "unheard" ? { ...need, isSinceErased: true } : need))
+          : needs,
       devices,
       walking,
       noting: await notingIn(asked, { home, time: window }),
@@ -173,11 +184,11 @@ async function walkingRows(
 }
 
 /** The home that is asked for: a gateway has one, whether it knows its number or not. */
-export async function homeOf({ site, store, params }: Asked): Promise<number | undefined> {
-  if (site.role === "gateway") return site.home;
-  const given = params["home"] ?? "";
+export async function homeOf(asked: Asked): Promise<number | undefined> {
+  if (asked.site.role === "gateway") return asked.site.home;
+  const given = asked.params["home"] ?? "";
   const home = /^[0-9]{1,9}$/.test(given) ? Number(given) : undefined;
-  if (home === undefined || !(await knowsHome(store, home)))
+  if (home === undefined || !(await isKnown(asked, home)))
     throw new HttpError("record_unknown", { record: "home", id: given });
   return home;
 }

@@ -9,7 +9,8 @@ export type HomeNeed =
   | { readonly type: "trouble"; readonly what: string; readonly remedy: string | null }
   | ({ readonly type: "conflict" } & ShownConflict)
   | ({ readonly type: "silent"; readonly heard_ms: number; readonly battery: Battery | null } & NamedDevice)
-  | { readonly type: "unheard"; readonly devices: readonly NamedDevice[] }
+  /** Never, or not since everything was erased. */
+  | { readonly type: "unheard"; readonly devices: readonly NamedDevice[]; readonly isSinceErased?: boolean }
   | ({ readonly type: "battery"; readonly battery: Battery; readonly known_ms: number | null } & NamedDevice)
   | ({ readonly type: "missed"; readonly at_ms: number } & NamedDevice);
 

@@ -12,7 +12,8 @@ import { Axis, Strip } from "./strip.tsx";
 import { type StripSpanName, spans, type TimeWindow } from "./strip-window.ts";
 
 export function HomePage(data: HomePageData & FrameData) {
-  const { zone, path, window, paused, needs, devices, isWhole, here_ms, maySetUp, locale, now_ms } = data;
+  const { zone, path, window, paused, erased, needs, devices, isWhole, here_ms, maySetUp, locale, now_ms } =
+    data;
   const times = { locale, zone, now_ms };
   return (
     <Frame {...data}>
@@ -23,7 +24,7 @@ export function HomePage(data: HomePageData & FrameData) {
           <Spans path={path} span={window.span} />
         </div>
         <h1>
-          <Answer {...{ paused, needs, devices, isWhole, here_ms, times }} />
+          <Answer {...{ paused, erased, needs, devices, isWhole, here_ms, times }} />
         </h1>
         {needs.length === 0 ? null : (
           <ul class="home-needs">
@@ -34,7 +35,8 @@ export function HomePage(data: HomePageData & FrameData) {
             ))}
           </ul>
         )}
-        {devices.length === 0 ? <Nothing isWhole={isWhole} /> : <Groups data={data} times={times} />}
+        {devices.length > 0 ? <Groups data={data} times={times} /> : null}
+        {devices.length === 0 && erased === null ? <Nothing isWhole={isWhole} /> : null}
         {maySetUp ? (
           <p>
             <a href="/walk">Set up this home: let devices in, name them, walk and test</a>

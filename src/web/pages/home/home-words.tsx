@@ -14,7 +14,7 @@ import {
   type Times,
 } from "../time-text.ts";
 import type { Battery, DeviceRow } from "./home-devices.ts";
-import type { HomeNeed, NamedDevice } from "./home-needs.ts";
+import type { HomeNeed } from "./home-needs.ts";
 
 /** The latest that a device has told, in words; `isPresent`: nothing that it told since is still on its way. */
 export function LatestWords(of: { latest: DeviceRow["latest"]; isPresent: boolean; times: Times }) {
@@ -117,7 +117,7 @@ export function NeedWords(of: { need: HomeNeed; times: Times; isTold: boolean; m
       </>
     );
   }
-  if (need.type === "unheard") return <Unheard devices={need.devices} />;
+  if (need.type === "unheard") return <Unheard {...need} />;
   if (need.type === "conflict") {
     const { name, title } = need;
     const known = name === null ? <bdi>{title}</bdi> : <DeviceLink {...need} name={name} />;
@@ -188,7 +188,7 @@ function Remedy(of: {
   );
 }
 
-function Unheard({ devices }: { devices: readonly NamedDevice[] }) {
+function Unheard({ devices, isSinceErased = false }: Extract<HomeNeed, { type: "unheard" }>) {
   const named = devices.length <= unheardNamed_max ? devices : devices.slice(0, unheardNamed_max - 1);
   const others = devices.length - named.length;
   return (
@@ -200,9 +200,11 @@ function Unheard({ devices }: { devices: readonly NamedDevice[] }) {
         </Fragment>
       ))}
       {others === 0 ? "" : ` and ${others} others`}
-      {devices.length === 1
-        ? " has never been heard. Use it near the gateway, or let it join again."
-        : " have never been heard. Use each near the gateway, or let it join again."}
+      {devices.length === 1 ? " has " : " have "}
+      {isSinceErased
+        ? "not been heard since. In four hours at the latest it should be: if not, use "
+        : "never been heard. Use "}
+      {devices.length === 1 ? "it" : "each"} near the gateway, or let it join again.
     </>
   );
 }

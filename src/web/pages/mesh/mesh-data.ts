@@ -1,6 +1,6 @@
 import { namesByAddress } from "../../../domain/mesh.ts";
 import { type MeshWords, meshWords } from "../../../domain/mesh-words.ts";
-import { type AskedHome, askedHome, requireRecord } from "../asked-home.ts";
+import { type AskedHome, askedHome, requireHome } from "../asked-home.ts";
 import { titleOf } from "../shown-devices.ts";
 import { type Show, trailTo } from "../site.ts";
 import { momentText } from "../time-text.ts";
@@ -20,7 +20,7 @@ export const showMesh: Show<MeshData> = async (asked) => {
   const { site, store, now_ms, locale } = asked;
   const home = await askedHome(asked);
   const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
-  if (site.role === "central" && items.length === 0) await requireRecord(asked, home ?? 0);
+  if (site.role === "central" && items.length === 0) await requireHome(asked, home ?? 0);
   const [scans, names, zone] = await Promise.all([
     site.meshOf?.(home) ?? [],
     store.givenNames(home),

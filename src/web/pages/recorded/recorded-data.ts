@@ -6,9 +6,11 @@ import { type Use, uses } from "../../../domain/uses.ts";
 import type { GivenName } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { seenBy } from "../../../store/visible-store.ts";
-import { type AskedHome, askedHome, requireRecord, sees } from "../asked-home.ts";
+import { type AskedHome, askedHome, requireHome, sees } from "../asked-home.ts";
 import { seriesOfDevice } from "../device/device-request.ts";
+import { erasedIn } from "../erased.ts";
 import { type Noting, notingIn } from "../notes/notes-data.ts";
+import type { LastErasure } from "../parts/erased-text.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
 import { pausedAt, pauseLengths_ms } from "../paused.ts";
 import { isInUse, titleOf } from "../shown-devices.ts";
@@ -25,6 +27,7 @@ export interface RecordedData extends AskedHome {
   /** When today began at the home, unix milliseconds. */
   readonly today_ms: number;
   readonly paused: PausedNow | null;
+  readonly erased: LastErasure | null;
   /** How long the people of the home may pause by this page; none where they may not. */
   readonly pauses: readonly string[];
   readonly keeping: Keeping;
@@ -75,8 +78,8 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
   const paused = await pausedAt(asked, home);
   // A gateway has one home, also where nobody has told which.
   const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
-  if (site.role === "central" && items.length === 0 && paused?.why !== "restricted")
-    await requireRecord(asked, home ?? 0);
+  const isRestricted = paused?.why === "restricted";
+  if (site.role === "central" && items.length === 0 && !isRestricted) await requireHome(asked, home ?? 0);
   const [people, keys, zone, keeping, allowed, remote] = await Promise.all([
     home === undefined ? [] : peopleOf(asked, home),
     keysOf(site, home, now_ms),
@@ -98,6 +101,7 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
     noting: paused?.why === undefined ? noting : { notes: [], form: null },
     today_ms,
     paused,
+    erased: isRestricted ? null : await erasedIn(asked, home),
     pauses: site.household === undefined ? [] : [...pauseLengths_ms.keys()],
     keeping,
     uses: allowed,

@@ -1,4 +1,5 @@
 import { Notes } from "../notes/notes-part.tsx";
+import { erasedText } from "../parts/erased-text.ts";
 import { Frame } from "../parts/page-frame.tsx";
 import { pausedText } from "../parts/paused-text.ts";
 import type { FrameData, Keeping } from "../site.ts";
@@ -13,6 +14,7 @@ export function RecordedPage(data: RecordedData & FrameData) {
     noting,
     today_ms,
     paused,
+    erased,
     pauses,
     role,
     home,
@@ -38,6 +40,7 @@ export function RecordedPage(data: RecordedData & FrameData) {
               : `Nothing that the devices say of this time is kept. At other times: ${answer(count, frame.locale)}`}
           </p>
         )}
+        {erased === null ? null : <p>{erasedText(erased, times)}</p>}
         {groups.map((group) => (
           <Group key={group.words.name} {...group} times={times} />
         ))}
