@@ -102,6 +102,13 @@ test("while recording is paused, today and the page of a device say so, and a da
   expect(await answers("/day?date=2026-11-19")).not.toContain("paused");
 });
 
+test("today says that the gateway does not know the time, and a day before does not", async () => {
+  await using home = await (states["a boot without a clock"] as () => Promise<PagesServing>)();
+  const words = "The gateway does not know the time: what it hears is kept, and shown once it does.";
+  expect(await (await home.ask("/day")).text()).toContain(`<p class="answer">${words} `);
+  expect(await (await home.ask("/day?date=2026-11-19")).text()).not.toContain(words);
+});
+
 test("the day of a home without devices says so, and points at no strips", async () => {
   await using empty = await serveHome({ now_ms, home: 12, zone });
   const page = await (await empty.ask("/day")).text();

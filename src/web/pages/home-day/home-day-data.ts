@@ -44,6 +44,8 @@ export interface HomeDayData {
   /** The oldest first. */
   readonly log: readonly LogEntry[];
   readonly noting: Noting;
+  /** Why nothing of today has a date, in a sentence. */
+  readonly undated: string | null;
   /** The pause that is under way in the time that is shown. */
   readonly paused: PausedNow | null;
   readonly isWhole: boolean;
@@ -70,6 +72,7 @@ export const showHomeDay: Show<HomeDayData> = async (given) => {
   const answer = await dayAnswer(sources.measured, about);
   const noting = await notingIn(asked, { home, time });
   const paused = await pausedAt(asked, home);
+  const troubles = isIn(time, now_ms) ? ((await site.troublesOf?.(home)) ?? []) : [];
   const path = site.role === "gateway" ? "/day" : `/homes/${home}/day`;
   const name = home === undefined ? "Home" : `Home ${home}`;
   return {
@@ -86,6 +89,7 @@ export const showHomeDay: Show<HomeDayData> = async (given) => {
         log: logWith(log, noting, { time, times: { locale, zone, now_ms } }),
         noting,
         paused: paused !== null && paused.from_ms < time.to_ms ? paused : null,
+        undated: troubles.find(({ undated }) => undated)?.what ?? null,
         isWhole: isWhole(asked),
       },
       earlier: daysAfter(date, -1),

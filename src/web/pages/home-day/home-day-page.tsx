@@ -13,7 +13,7 @@ import type { LogEntry } from "./logbook.ts";
 
 /** A day or a week of a home: what every device saw, below each other, and what happened in words. */
 export function HomeDayPage(data: HomeDayData & FrameData) {
-  const { window, devices, log, noting, paused, locale, zone, now_ms } = data;
+  const { window, devices, log, noting, paused, undated, locale, zone, now_ms } = data;
   const times = { locale, zone, now_ms };
   const [cursor_ms, point] = useState<number>();
   return (
@@ -26,6 +26,7 @@ export function HomeDayPage(data: HomeDayData & FrameData) {
         </h1>
         <p class="answer">
           {paused === null ? "" : `${pausedText(paused, times)} `}
+          {undated === null ? "" : `${undated} `}
           <Answer {...data} />
         </p>
         <Choices {...data} />
