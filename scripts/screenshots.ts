@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { chromiumPath, noChromium, TestBrowser } from "../testbed/browser.ts";
 import { Site } from "../testbed/front-door.ts";
+import { optionsOf } from "./program-options.ts";
 
 /** A picture of the upper part of a page, in pixels of CSS. */
 interface Picture {
@@ -95,6 +96,7 @@ function isThere(sign: Locator): Promise<boolean> {
 /** Enough for two inks on their grounds, with the edges of letters. */
 const colors = 128;
 
+optionsOf("./scripts/screenshots", {});
 if (chromiumPath === undefined) {
   console.error(`screenshots: ${noChromium}`);
   process.exit(2);
