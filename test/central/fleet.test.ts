@@ -289,6 +289,33 @@ test("what a home needs is among the alerts of who lives there, until it is mend
   expect(await store.recordsOf("alerts", 7)).toEqual([own]);
 });
 
+test("alerts of a home that the store does not take are put there with the next look, and hold up nobody's for ever", async () => {
+  for (const [subjectid, homeid] of [
+    [7, 12],
+    [9, 15],
+  ] as const) {
+    const enrollment = {
+      type: "project_enrollments",
+      record: enrolled(subjectid, { homeid, stop: null }),
+    } as const;
+    await store.importRecords([[{ type: "subjects", record: subject(subjectid) }, enrollment]]);
+    await told(homeid, { disk_free_bytes: 1e6 }, { heard_ms: start_ms, last_ms: start_ms });
+  }
+  const refused = new Set([12, 15]);
+  const refusing: typeof store = Object.assign(Object.create(store), {
+    replaceAlerts: async (home: number, alerts: Parameters<typeof store.replaceAlerts>[1]) => {
+      await Promise.resolve();
+      if (refused.delete(home)) throw new Error("the disk is full");
+      await store.replaceAlerts(home, alerts);
+    },
+  });
+  const at = { ...clock, now: () => ({ ...clock.now(), unix_ms: start_ms }), after: clock.after };
+  const keeper = new AlertKeeper({ store: refusing, clock: at, log });
+  for (const _ of [12, 15]) await expect(keeper.look()).rejects.toThrow("the disk is full");
+  await keeper.look();
+  for (const subjectid of [7, 9]) expect(await store.recordsOf("alerts", subjectid)).toHaveLength(1);
+});
+
 interface Told {
   readonly heard_ms: number;
   /** Until when its driver listened. */

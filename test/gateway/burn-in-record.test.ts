@@ -52,6 +52,24 @@ test("a report says which checks failed, and which parts were changed since", ()
   };
   put({ ...hardwareOf({ directory, ports: [] }), sticks: [] });
   expect(burnInReportOf(directory)).toEqual({ ended_ms: 3, failed: ["disk"], skipped: [], changed: [] });
+  const here = hardwareOf({ directory, ports: [] });
+  const sticks = [join(directory, "one"), join(directory, "other")];
+  for (const path of sticks) writeFileSync(path, "");
+  const changes: [Partial<BurnInHardware>, string[]][] = [
+    [{ sticks }, []],
+    [{ machine: "another" }, ["computer"]],
+    [{ card: "another" }, ["card"]],
+    [{ supply: "900 mA" }, ["power supply"]],
+    [{ sticks: ["/dev/serial/by-id/gone"] }, ["stick"]],
+    ...[0, 1].map((gone): [Partial<BurnInHardware>, string[]] => [
+      { sticks: sticks.with(gone, "/dev/serial/by-id/gone") },
+      ["stick"],
+    ]),
+  ];
+  for (const [change, changed] of changes) {
+    put({ ...here, sticks: [], ...change });
+    expect(burnInReportOf(directory)?.changed).toEqual(changed);
+  }
   put({ machine: "another", card: "another", sticks: ["/dev/serial/by-id/gone"], supply: "900 mA" });
   expect(burnInReportOf(directory)?.changed).toEqual(["computer", "card", "stick", "power supply"]);
 });

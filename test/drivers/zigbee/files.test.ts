@@ -49,6 +49,29 @@ test("ten generations are kept, a new one for each change of the devices", () =>
   expect(generations.newest()?.number).toBe(generations_max + 5);
 });
 
+const known = {
+  network,
+  coordinator: JSON.stringify({ coordinator_ieee: "00124b0001", network_key: { frame_counter: 5 } }),
+  database: [1, 2]
+    .map((id) => JSON.stringify({ id, ieeeAddr: `0x${id}`, interviewState: "SUCCESSFUL", lastSeen: id }))
+    .join("\n"),
+};
+test.each<[what: string, change: Partial<typeof known>, isNew: boolean]>([
+  ["another channel", { network: { ...network, channel: network.channel === 11 ? 15 : 11 } }, true],
+  ["another key", { network: { ...network, network_key: network.network_key.toReversed() } }, true],
+  ["another stick", { coordinator: known.coordinator.replace("00124b0001", "00124b0002") }, true],
+  ["a device that left", { database: known.database.split("\n").slice(1).join("\n") }, true],
+  ["a device that was asked all", { database: known.database.replace("SUCCESSFUL", "PENDING") }, true],
+  ["counters that moved on", { coordinator: known.coordinator.replace(":5", ":6") }, false],
+  ["times that moved on", { database: known.database.replaceAll(/"lastSeen":\d/g, '"lastSeen":9') }, false],
+  ["devices in another order", { database: known.database.split("\n").reverse().join("\n") }, false],
+])("%s is a generation of its own, or takes the place of the newest: %#", (_what, change, isNew) => {
+  const generations = new Generations(path("backups"));
+  generations.keep(known, "");
+  expect(generations.keep({ ...known, ...change }, "")).toBe(isNew ? 2 : 1);
+  expect(generations.newest()?.generation).toEqual({ ...known, ...change });
+});
+
 test("a damaged generation is passed over for the one before it", () => {
   const generations = new Generations(path("backups"));
   for (const count of [1, 2, 3])

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../../src/base/clock.ts";
 import { Identities } from "../../../src/gateway/ingest/device-identities.ts";
@@ -108,6 +108,35 @@ test("identities that strangers made up push out none that is known longer, and 
   const kept = JSON.parse(new TextDecoder().decode(file)).identities as typeof identities;
   expect(kept.length).toBeGreaterThan(1_000);
   expect(kept.map(({ since_ms }) => since_ms)).toEqual(kept.map((_, number) => start_ms + number));
+});
+
+test("of what a new box has not, or another has lost, no file takes the place of the one that central keeps", async () => {
+  using box = temporaryDirectory();
+  await opened(box.path, async () => {});
+  const always = ["admitted.json", "cursors.json", "given-names.json"];
+  const names = () => [...gatherHomeFiles(box.path).keys()].sort();
+  expect(names()).toEqual(always);
+  const made = {
+    "identities.json": () =>
+      known(box.path, (identities) => identities.identify({ device: sensor(1) }, "zigbee")),
+    ...Object.fromEntries(
+      ["acceptances.json", "burn-in.json", "mesh.json"].map((name) => [
+        name,
+        async () => writeFileSync(join(box.path, name), "{}"),
+      ]),
+    ),
+    "zigbee-network.json": async () => {
+      const generations = join(box.path, "drivers/zigbee/backups");
+      mkdirSync(generations, { recursive: true });
+      writeFileSync(join(generations, "network-000001.json"), "{}");
+    },
+  };
+  const expected = [...always];
+  for (const [name, make] of Object.entries(made)) {
+    await make();
+    expected.push(name);
+    expect(names()).toEqual(expected.toSorted());
+  }
 });
 
 test("a cursor is not told while a reading before it waits for the time: central would not get it, and its device would not be asked again", async () => {
