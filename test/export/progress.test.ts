@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import pc from "picocolors";
-import { downloadMeter, drawBar } from "../../src/cli/progress.ts";
+import { downloadMeter, drawBar, moveMeter, uploadMeter } from "../../src/cli/progress.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
+import { keptLog } from "../../testbed/sample.ts";
+import { SettableClock } from "../../testbed/settable-clock.ts";
 
 /** A terminal that keeps what it is given. */
 class Kept implements Terminal {
@@ -24,6 +26,41 @@ class Kept implements Terminal {
   }
   async flushed(): Promise<void> {}
 }
+
+/** Each meter at a part of its work, at a steady pace. */
+const meters: Record<string, (terminal: Kept, clock: SettableClock) => (share: number) => void> = {
+  uploadMeter: (terminal, clock) => {
+    const show = uploadMeter({ terminal, clock, log: keptLog().log });
+    return (share) => show({ sent: 1_000 * share, total: 1_000, now: "sending" });
+  },
+  // What is copied is read again, and compared.
+  moveMeter: (terminal, clock) => {
+    const show = moveMeter(terminal, clock);
+    const done = (share: number, begins: number) => 1_000 * Math.min(1, Math.max(0, 2 * share - begins));
+    return (share) => show({ copied: done(share, 0), compared: done(share, 1), total: 1_000 });
+  },
+  downloadMeter: (terminal, clock) => {
+    const show = downloadMeter(terminal, () => clock.now().monotonic_ms, "csv");
+    const none = { done: 0, total: 0, months: 0, months_expected: 0, now: "hall" };
+    return (share) => show({ ...none, received: 1_000 * share, expected: 1_000 });
+  },
+};
+
+test.each(Object.entries(meters))("%s tells the time that is left, from begin to end", (_name, meterOf) => {
+  const terminal = new Kept();
+  const clock = new SettableClock(0);
+  const show = meterOf(terminal, clock);
+  show(0);
+  for (let share = 1; share <= 7; share += 1) {
+    clock.advance(60_000);
+    show(share / 8);
+    expect([share, terminal.foot]).toEqual([share, expect.stringContaining(` ${8 - share} min left`)]);
+    expect(terminal.foot).not.toContain("-");
+  }
+  clock.advance(60_000);
+  show(1);
+  expect(terminal.foot).toContain("100 %");
+});
 
 const progress = (at: number) => ({
   ...{ done: at, total: 13, received: at * 500, expected: 6_500, months: at, months_expected: 26 },

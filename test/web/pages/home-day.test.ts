@@ -3,7 +3,7 @@ import { hour_ms, localDate } from "../../../src/base/time.ts";
 import { beginPause } from "../../../src/store/pause-requests.ts";
 import type { HomeDayData } from "../../../src/web/pages/home-day/home-day-data.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
-import { sensorEvent } from "../../../testbed/sample.ts";
+import { reading, sensorEvent } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { faultsForAll } from "./accessibility.ts";
 import {
@@ -14,6 +14,7 @@ import {
   fillDoor,
   fillScale,
   now_ms,
+  scale,
   scalePath,
   zone,
 } from "./device-history.ts";
@@ -79,6 +80,20 @@ test("a week is the seven days that end with the date, and a kind is shown alone
   expect(doors.devices.map(({ name }) => name)).toEqual([doorName]);
   expect(new Set(doors.log.map(wordsOf))).toEqual(new Set([`${doorName} opened`]));
   expect(doors.log.length).toBeLessThan(log.length);
+});
+
+test("of a day on which several devices say more than a logbook has room for together, the newest stands there", async () => {
+  const from_ms = Date.UTC(2026, 8, 7, 4);
+  const none = { fatMass: null, waterMass: null, boneMass: null, muscleMass: null, batteryLevel: null };
+  const opened = Array.from({ length: 900 }, (_, at) => sensorEvent(door, from_ms + at * 60_000, 0x31));
+  const weighed = Array.from({ length: 900 }, (_, at) =>
+    reading(scale, "scale_weights", from_ms + 30_000 + at * 60_000, { weight: 70_000, ...none }),
+  );
+  await serving.store.append([...opened, ...weighed], {});
+  const { log } = await dataOf("date=2026-09-07");
+  expect(log).toHaveLength(1_000);
+  const expected = [...opened, ...weighed].map(({ stamp_ms }) => stamp_ms).sort((one, other) => one - other);
+  expect(log.map(({ at_ms }) => at_ms)).toEqual(expected.slice(-1_000));
 });
 
 test("of a door that says more than a logbook has room for, the newest stands there", async () => {

@@ -137,6 +137,40 @@ test("it counts the tokens that open the home by what they allow, and names none
   for (const token of await own.store.tokens()) expect(html).not.toContain(token.id);
 });
 
+test("as many tokens as it counts open a page of the home, restricted or not", async () => {
+  await using own = await servePages();
+  await fill(own.store);
+  const binding = (...homes: number[]) => ({ homes, projects: [], studies: [] });
+  const bindings = [undefined, binding(12), binding(12, 13), binding(13)];
+  const texts: string[] = [own.tokens.read];
+  for (const bound of bindings)
+    for (const restricted of [undefined, true]) {
+      const more = { ...(bound && { binding: bound }), restricted };
+      const { token, text } = mintToken({ name: "one", scope: "read", clock: own.clock, ...more });
+      await own.store.addToken(token);
+      texts.push(text);
+    }
+  const opening = async () => {
+    let count = 0;
+    for (const text of texts) {
+      const pages = await Promise.all(["/", "/recorded"].map((path) => own.page(path, text)));
+      if (pages.every(({ status }) => status === 200)) count += 1;
+    }
+    return count;
+  };
+  const counted = async () =>
+    Number(
+      /(\d+) keys to look, and no more/.exec(await textOf(await own.page("/recorded", own.tokens.read)))?.[1],
+    );
+  const open = await opening();
+  expect(await counted()).toBe(open);
+  await own.store.restrict({
+    ...{ target: { home: 0 }, at_ms: own.clock.now().unix_ms, who: "lea", reason: "a letter" },
+  });
+  expect(await opening()).toBeWithin(2, open);
+  expect(await counted()).toBe(await opening());
+});
+
 test("a token of another home sees nothing of this one", async () => {
   const { token, text } = mintToken({
     name: "other",

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Command } from "commander";
+import pc from "picocolors";
+import { SystemClock } from "../../src/base/clock.ts";
+import * as itemsCommand from "../../src/cli/items.ts";
+import * as meshCommand from "../../src/cli/mesh.ts";
+import * as noteCommand from "../../src/cli/note.ts";
+import * as reportCommand from "../../src/cli/report.ts";
+import { meshFile } from "../../src/domain/mesh-file.ts";
+import { start_ms, temporaryDirectory } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
+import { openCentral } from "../../testbed/sqlite/opening.ts";
+import { recordOf } from "../domain/records/marked-home.ts";
+
+const clock = new SystemClock();
+const place = temporaryDirectory();
+afterAll(() => place[Symbol.dispose]());
+
+const homes = [1, 2];
+const addressOf = (home: number) => `0${home}:0d:6f:00:07:01`;
+const nameOf = (home: number) => `marked-${home}`;
+const at = (home: number) => ({ target: { home }, at_ms: start_ms, who: "lea", reason: "a letter" });
+
+beforeAll(async () => {
+  const store = await openCentral(place.path);
+  for (const home of homes) {
+    const told = { itemid: home, itemname: nameOf(home), typename: "pillboxes", macaddress: addressOf(home) };
+    const lives = { currenthomeid: home, currenthomestart: 1 };
+    const note = { noteid: home, homeid: home, kind: "guests", words: nameOf(home), start: 1, stop: null };
+    await store.importRecords([
+      [recordOf("items", home, { ...told, ...lives }), recordOf("notes", home, note)],
+    ]);
+    const box = { kind: "pillboxes", address: addressOf(home) } as const;
+    const gateway = new SimulatedGateway(home, `home ${home}`).add({
+      device: box,
+      series: "pillbox_events",
+      stamp_ms: clock.now().unix_ms - 86_400_000,
+      clock: 1,
+      fields: [1],
+    } as never);
+    await store.receive(gateway.all(), { home, at_ms: start_ms });
+    const stick = { address: "00:00:00:00:00:00:00:09", role: "stick", answered: true };
+    const node = { address: addressOf(home), role: "sleeper", model: nameOf(home) };
+    const links = [{ by: stick.address, of: node.address, quality: 90 }];
+    const scans = [{ at_ms: start_ms, nodes: [stick, node], links }];
+    await store.putBackup(home, meshFile, new TextEncoder().encode(JSON.stringify({ scans })));
+  }
+  await store.restrict(at(2));
+  await store.close();
+});
+
+/** Everything that a command says, in this process. */
+async function said({ define }: typeof meshCommand, ...words: string[]): Promise<string> {
+  const lines: string[] = [];
+  const say = (line: string) => lines.push(line);
+  const colours = pc.createColors(false);
+  const terminal = {
+    ...{ width: undefined, rows: undefined, columns: 200, redraws: false, colours, errorColours: colours },
+    ...{ print: say, say, log: say, progress: () => {}, flushed: async () => {} },
+    printJson: (value: unknown) => say(JSON.stringify(value)),
+  };
+  const command = new Command().exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} });
+  define(command, { terminal: terminal as never, clock, version: "1", exitWith: () => {} });
+  await command
+    .parseAsync([...words, "--data", place.path], { from: "user" })
+    .catch((thrown: unknown) => say(String(thrown)));
+  return lines.join("\n");
+}
+
+const commands: Record<string, (home: number) => Promise<string>> = {
+  items: () => said(itemsCommand),
+  "items --json": () => said(itemsCommand, "--json"),
+  "items show": (home) => said(itemsCommand, "show", nameOf(home)),
+  mesh: (home) => said(meshCommand, "--home", `${home}`),
+  "mesh --json": (home) => said(meshCommand, "--home", `${home}`, "--json"),
+  "note list": (home) => said(noteCommand, "list", "--home", `${home}`),
+  report: (home) => said(reportCommand, "--home", `${home}`),
+};
+
+test.each(Object.entries(commands))(
+  "lintel %s at central tells of a home, and nothing of one that is restricted",
+  async (_name, ask) => {
+    const [shown, hidden] = [await ask(1), await ask(2)];
+    expect(shown).toContain(nameOf(1));
+    // The name that was asked for stands in the answer that there is none of that name.
+    const told = hidden.replace(/^OperatorError: the inventory has no item \S+:/, "");
+    for (const mark of [nameOf(2), addressOf(2)]) expect(told).not.toContain(mark);
+  },
+);
