@@ -199,7 +199,7 @@ function sayWhatStays(
     terminal.say(`! token ${id} (${name}) still lets the home upload: lintel token revoke ${id}`);
   if (directory === undefined)
     terminal.say(
-      "! PostgreSQL keeps removed rows in its files until VACUUM (FULL), and in its log: docs/erase.md.",
+      "! PostgreSQL keeps removed rows in its write-ahead log for a while, and in replicas and archives: docs/erase.md.",
     );
   if (atGateway)
     terminal.say(

@@ -105,7 +105,16 @@ const ownTables = ["meta", "moved_homes"];
 const columnsLeftOut = ["note"];
 
 /** The facts of `meta` that belong to a database and not to what is kept in it. */
-export const ownFacts = ["epoch", "last_note", "last_seq", "moving", "purge", "role", "schema_version"];
+export const ownFacts = [
+  "epoch",
+  "last_note",
+  "last_seq",
+  "moving",
+  "purge",
+  "rewrite",
+  "role",
+  "schema_version",
+];
 
 /** How many readings rows of a table hold: each is one, or a block of so many as it says, or none. */
 export function readingsIn(table: MovedTable, rows: readonly (readonly unknown[])[]): number {

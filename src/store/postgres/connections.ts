@@ -143,6 +143,18 @@ export class PostgresConnections {
     });
   }
 
+  /** Does what no transaction may have in it, on a connection that writes. */
+  outside<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#named(async () => {
+      await this.#claim?.renew();
+      return await this.#writes.use(work);
+    });
+  }
+
+  get isCluster(): boolean {
+    return this.#workers !== undefined;
+  }
+
   /**
    * As `write`, of what a home sends. On a cluster its rows are changed at the worker that has them, which commits them before the coordinator lets go of the locks that
    * the work holds there. So nothing at the coordinator may be changed with them: where that is wanted all of it is done by way of the coordinator, anew.

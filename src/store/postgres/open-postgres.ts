@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { OperatorError } from "../../base/errors.ts";
+import { messageOf, type OperatorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { type CentralWriter, centralStoreOn } from "../central/central-on-database.ts";
 import type { CentralStore } from "../central/central-store.ts";
@@ -11,6 +11,7 @@ import { epochOf } from "../store-on-database.ts";
 import { type WriteArguments, type WriteName, type Written, workOf, writesOf } from "../writes.ts";
 import { PostgresConnections } from "./connections.ts";
 import { PostgresDatabase, run } from "./postgres-database.ts";
+import { noting, rewriteWhereNoted } from "./rewriting.ts";
 import { migrate, schemaVersion, spreadTables } from "./schema.ts";
 
 /**
@@ -32,6 +33,7 @@ export async function openPostgresCentral(options: {
   readonly create?: boolean;
 }): Promise<CentralStore> {
   const { url, clock, log, create, random = () => crypto.getRandomValues(new Uint8Array(16)) } = options;
+  const isServer = options.onFailure !== undefined;
   const connections = new PostgresConnections(url, clock);
   try {
     await connections.claim("beside");
@@ -44,7 +46,10 @@ export async function openPostgresCentral(options: {
     const homes = homesOnPostgres;
     const database = new PostgresDatabase(connections);
     const writer = new PostgresWriter(connections, database);
-    return centralStoreOn({ database, writer, homes, epoch: await database.read(epochOf) });
+    const store = centralStoreOn({ database, writer, homes, epoch: await database.read(epochOf) });
+    // A command that was killed may have left it.
+    if (isServer) void rewriteWhereNoted(connections).catch((thrown) => log.warn(messageOf(thrown)));
+    return store;
   } catch (thrown) {
     await connections.close();
     throw thrown;
@@ -61,11 +66,16 @@ class PostgresWriter implements CentralWriter {
     this.#database = database;
   }
 
-  write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>> {
+  async write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>> {
     const work = () => workOf(writes, name, given);
-    if (name !== "receive") return this.#database.write(work);
-    const [, { home }] = given as WriteArguments<"receive">;
-    return this.#database.writeOf(home, work);
+    if (name === "receive") {
+      const [, { home }] = given as WriteArguments<"receive">;
+      return this.#database.writeOf(home, work);
+    }
+    if (!takingAway.has(name)) return this.#database.write(work);
+    const done = await this.#database.write(() => noting(work()));
+    await rewriteWhereNoted(this.#connections);
+    return done;
   }
 
   importRecords(...request: Parameters<RecordStore["importRecords"]>): Promise<Imported> {
@@ -81,6 +91,16 @@ class PostgresWriter implements CentralWriter {
 }
 
 const writes = writesOf(homesOnPostgres);
+
+/** After these no byte of what they take away is in the files of the tables. */
+const takingAway: ReadonlySet<WriteName> = new Set([
+  "erase",
+  "takeErasures",
+  "takePauses",
+  "withdraw",
+  "restrict",
+  "followEnrollments",
+]);
 
 /** Puts records aside and takes them in, in one transaction: see `RecordStore.importRecords`. */
 async function importInto(

@@ -12,6 +12,7 @@ import { beginImport, endImport, finishImport, stageRecords } from "../inventory
 import { Additions } from "../series/additions.ts";
 import { forEverySeries } from "../series/series-columns.ts";
 import { ReadingRefused } from "../store.ts";
+import { watchingRemovals } from "../taking-away.ts";
 import { type WriteArguments, type Written, workOf, writesOf } from "../writes.ts";
 import { beginPurge, busy_max_ms, type Connection, purge, requireRoom } from "./connection.ts";
 import { isRefusedValue, named, storeFault } from "./faults.ts";
@@ -162,17 +163,23 @@ export class StoreWriting {
     if (name === "erase") named(this.#path, () => requireRoom(this.#path));
     const away = takingAway[name];
     // No copy beside the database has what is taken away at once.
-    const kept = away === "at once" && this.#essentials.remove();
+    let kept = away === "at once" && this.#essentials.remove();
+    let removed = false;
+    const onRemoved = () => {
+      removed = true;
+    };
     const result = this.transaction(() => {
       // Once: uploads to central are written by these, and the role of a database stays.
       this.#writes ??= writesHere(this.runner.run(homesByRole()));
-      const done = this.runner.run(workOf(this.#writes, name, given));
-      if (done && away !== undefined) beginPurge(this.database);
+      const work = workOf(this.#writes, name, given);
+      const done = this.runner.run(away === "what it removes" ? watchingRemovals(work, onRemoved) : work);
+      if (removed || (done && (away === "at once" || away === "later"))) beginPurge(this.database);
       this.streams.forget();
       this.unkept.forget();
       return done;
     });
-    if (away === "at once") named(this.#path, () => purge(this.database, this.#path));
+    if (removed) kept = this.#essentials.remove();
+    if (removed || away === "at once") named(this.#path, () => purge(this.database, this.#path));
     if (kept) this.keepEssentials();
     return result;
   }
@@ -326,11 +333,16 @@ export type HereName = keyof WritesHere;
 export type HereArguments<Name extends HereName> = WriteArguments<Name, WritesHere>;
 export type HereWritten<Name extends HereName> = Written<Name, WritesHere>;
 
-/** After these no byte of what they take away is in the files: at once, or after the next upload, a day at the latest. */
-const takingAway: Readonly<Partial<Record<HereName, "at once" | "later">>> = {
+/**
+ * After these no byte of what they take away is in the files: at once, or after the next upload, a day at the latest. `what it removes` is at once too, of those that mostly
+ * remove nothing: only what was stamped by a clock that is ahead.
+ */
+const takingAway: Readonly<Partial<Record<HereName, "at once" | "later" | "what it removes">>> = {
   erase: "at once",
   takeErasures: "at once",
   takePauses: "at once",
   withdraw: "at once",
+  restrict: "what it removes",
+  followEnrollments: "what it removes",
   changeNotes: "later",
 };

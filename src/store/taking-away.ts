@@ -1,0 +1,23 @@
+import type { DatabaseStep, Work } from "./database.ts";
+
+/** Does work, and calls `onRemoved` once it has removed a row. What it removed may still be in the files of the database. */
+export function* watchingRemovals<Result>(work: Work<Result>, onRemoved: () => void): Work<Result> {
+  let next = work.next();
+  while (next.done !== true) {
+    let answer: unknown;
+    try {
+      answer = yield next.value;
+    } catch (thrown) {
+      next = work.throw(thrown);
+      continue;
+    }
+    if (removes(next.value, answer)) onRemoved();
+    next = work.next(answer);
+  }
+  return next.value;
+}
+
+function removes(step: DatabaseStep, answer: unknown): boolean {
+  if (!("text" in step) || !/^\s*DELETE\b/.test(step.text)) return false;
+  return step.answer !== "changes" || Number(answer) > 0;
+}
