@@ -38,7 +38,7 @@ export function HomePage(data: HomePageData & FrameData) {
         {devices.length > 0 ? <Groups data={data} times={times} /> : null}
         {devices.length === 0 && erased === null ? <Nothing isWhole={isWhole} /> : null}
         {maySetUp ? (
-          <p>
+          <p class="on-screen">
             <a href="/walk">Set up this home: let devices in, name them, walk and test</a>
           </p>
         ) : null}
@@ -95,20 +95,20 @@ function Groups({ data, times }: { data: HomePageData; times: Times }) {
         path={window.span === "day" ? path : `${path}?span=${window.span}`}
         chosen={{ from_ms: window.from_ms, to_ms: Math.min(window.to_ms, times.now_ms) }}
       />
-      <p>
+      <p class="on-screen">
         <a href={path === "/" ? "/day" : `${path}/day`}>The day of this home, hour by hour and in words</a>
       </p>
-      <p>
+      <p class="on-screen">
         <a href={path === "/" ? "/mesh" : `${path}/mesh`}>How devices hear each other</a>
       </p>
-      <p>
+      <p class={accepted === null ? "on-screen" : undefined}>
         <a href={path === "/" ? "/acceptance" : `${path}/acceptance`}>The record of the installation</a>
         {accepted === null ? "" : `: ${accepted}`}
       </p>
-      <p>
+      <p class="on-screen">
         <a href={path === "/" ? "/burn-in" : `${path}/burn-in`}>The hardware at the bench</a>
       </p>
-      <p>
+      <p class="on-screen">
         <a href={path === "/" ? "/recorded" : `${path}/recorded`}>What is recorded here, and what is not</a>
       </p>
     </>
