@@ -267,7 +267,7 @@ function pauseForm(household: Household): TakeForm {
     else if (for_ms !== undefined) await household.pause(askerName(asked), for_ms);
     else
       throw new HttpError("parameter_malformed", {
-        parameter: "for",
+        parameter: "the length of a pause",
         expected: `one of ${[...pauseLengths_ms.keys()].join(", ")}`,
       });
     return "/recorded";

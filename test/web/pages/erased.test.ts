@@ -19,9 +19,10 @@ test("a gateway says that its home was erased, and blames no device for it", asy
   expect(await server.store.erase({ target: { home: 12 }, id, at_ms })).toBeDefined();
   const words = "Everything that was recorded before 13:00 was erased.";
   expect(await read("/recorded")).toContain(words);
+  expect(await read("/day")).toContain(words);
   const home = await read("/");
   expect(home).toContain(words);
-  expect(home).toContain("have not been heard since.");
+  expect(home).toContain("have not been heard since, which may take four hours.");
   expect(home).not.toContain("never been heard");
 });
 
@@ -41,7 +42,7 @@ test("central says of a home that it was erased, on each of its pages, and to no
   }
   // Its zone went with its record.
   const words = "Everything that was recorded before 22:00 was erased.";
-  for (const path of ["/homes/4", "/homes/4/recorded"])
+  for (const path of ["/homes/4", "/homes/4/day", "/homes/4/recorded"])
     for (const one of [token, await bound(4)])
       expect(await wordsOf(await served.page(path, one))).toContain(words);
   expect(await wordsOf(await served.page("/homes/4", token))).not.toContain("lintel pair");

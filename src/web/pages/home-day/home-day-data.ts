@@ -10,11 +10,13 @@ import {
 import { readOnce } from "../../../store/derived/derived-rows.ts";
 import { HttpError } from "../../server/http-errors.ts";
 import { isWhole } from "../asked-home.ts";
+import { erasedIn } from "../erased.ts";
 import { devicesIn, homeOf } from "../home/home-data.ts";
 import type { DeviceRow } from "../home/home-devices.ts";
 import { groupsOf } from "../home/home-page.tsx";
 import { type TimeWindow, windowOf } from "../home/strip-window.ts";
 import { type Noting, notingIn } from "../notes/notes-data.ts";
+import type { LastErasure } from "../parts/erased-text.ts";
 import { isMoment, kindWords } from "../parts/note-words.ts";
 import type { PausedNow } from "../parts/paused-text.ts";
 import { pausedAt } from "../paused.ts";
@@ -48,6 +50,8 @@ export interface HomeDayData {
   readonly undated: string | null;
   /** The pause that is under way in the time that is shown. */
   readonly paused: PausedNow | null;
+  /** Its last erasure, where no device has been heard since. */
+  readonly erased: LastErasure | null;
   readonly isWhole: boolean;
 }
 
@@ -90,6 +94,7 @@ export const showHomeDay: Show<HomeDayData> = async (given) => {
         noting,
         paused: paused !== null && paused.from_ms < time.to_ms ? paused : null,
         undated: troubles.find(({ undated }) => undated)?.what ?? null,
+        erased: devices.every(({ heard_ms }) => heard_ms === null) ? await erasedIn(asked, home) : null,
         isWhole: isWhole(asked),
       },
       earlier: daysAfter(date, -1),

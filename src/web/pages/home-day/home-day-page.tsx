@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { noDeviceText } from "../home/home-answer.tsx";
 import { Axis, Strip } from "../home/strip.tsx";
 import { Notes } from "../notes/notes-part.tsx";
+import { erasedText } from "../parts/erased-text.ts";
 import { notesAbout } from "../parts/note-words.ts";
 import { DeviceLink, ExactMoment, Frame } from "../parts/page-frame.tsx";
 import { pausedText } from "../parts/paused-text.ts";
@@ -117,6 +118,8 @@ interface Pointing {
 /** The day or week in sentences; of one that is not over also the last that is known. */
 function Answer({ answer, log, later, ...data }: HomeDayData & FrameData) {
   const last = answer === null || later === null ? log.at(-1) : undefined;
+  if (data.erased?.isWhole && answer === null && last === undefined)
+    return <>{erasedText(data.erased, data)}</>;
   if (data.devices.length === 0 && last === undefined) return <>{noDeviceText(data.isWhole)}</>;
   if (answer === null && last === undefined) return <>Nothing is known that could be told in words.</>;
   return (

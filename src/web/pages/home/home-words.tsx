@@ -202,7 +202,7 @@ function Unheard({ devices, isSinceErased = false }: Extract<HomeNeed, { type: "
       {others === 0 ? "" : ` and ${others} others`}
       {devices.length === 1 ? " has " : " have "}
       {isSinceErased
-        ? "not been heard since. In four hours at the latest it should be: if not, use "
+        ? "not been heard since, which may take four hours. After that, use "
         : "never been heard. Use "}
       {devices.length === 1 ? "it" : "each"} near the gateway, or let it join again.
     </>
