@@ -130,6 +130,33 @@ test("a device that fails rests twice as long each time, ten minutes at most", a
   expect(clock.host.lines.length).toBe(1);
 });
 
+test("nobody who asked before the adapter went has a turn after it has come back; who failed rests on, until a person waits", async () => {
+  using clock = standing();
+  const taken: number[] = [];
+  const turnOf = (number: number): Turn => ({
+    address: addressOf(number),
+    name: `device ${number}`,
+    take: async () => {
+      taken.push(number);
+      if (number === 3) throw new Error("out of reach");
+    },
+  });
+  clock.turns.resume();
+  for (const number of [3, 1, 2]) clock.turns.ask(turnOf(number));
+  await clock.pass(scan_least_ms);
+  expect(taken).toEqual([3]);
+  await clock.turns.suspend();
+  expect([1, 2, 3].map((number) => clock.turns.mayAsk(addressOf(number)))).toEqual([true, true, false]);
+  clock.turns.resume();
+  await clock.pass(scan_least_ms);
+  expect(taken).toEqual([3]);
+  clock.turns.ask(turnOf(2));
+  await clock.pass(scan_least_ms);
+  expect(taken).toEqual([3, 2]);
+  clock.turns.endRests();
+  expect(clock.turns.mayAsk(addressOf(3))).toBe(true);
+});
+
 test("the queue is bounded, and what has no place in it is counted", async () => {
   using clock = standing();
   const never = () => new Promise<void>(() => {});
