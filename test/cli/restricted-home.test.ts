@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Command } from "commander";
-import pc from "picocolors";
 import { SystemClock } from "../../src/base/clock.ts";
+import type { CommandModule } from "../../src/cli/command.ts";
 import * as itemsCommand from "../../src/cli/items.ts";
 import * as meshCommand from "../../src/cli/mesh.ts";
 import * as noteCommand from "../../src/cli/note.ts";
@@ -11,6 +10,7 @@ import { start_ms, temporaryDirectory } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
 import { recordOf } from "../domain/records/marked-home.ts";
+import { saidHere } from "./said-here.ts";
 
 const clock = new SystemClock();
 const place = temporaryDirectory();
@@ -49,23 +49,8 @@ beforeAll(async () => {
   await store.close();
 });
 
-/** Everything that a command says, in this process. */
-async function said({ define }: typeof meshCommand, ...words: string[]): Promise<string> {
-  const lines: string[] = [];
-  const say = (line: string) => lines.push(line);
-  const colours = pc.createColors(false);
-  const terminal = {
-    ...{ width: undefined, rows: undefined, columns: 200, redraws: false, colours, errorColours: colours },
-    ...{ print: say, say, log: say, progress: () => {}, flushed: async () => {} },
-    printJson: (value: unknown) => say(JSON.stringify(value)),
-  };
-  const command = new Command().exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} });
-  define(command, { terminal: terminal as never, clock, version: "1", exitWith: () => {} });
-  await command
-    .parseAsync([...words, "--data", place.path], { from: "user" })
-    .catch((thrown: unknown) => say(String(thrown)));
-  return lines.join("\n");
-}
+const said = (command: CommandModule, ...words: string[]) =>
+  saidHere(command, ...words, "--data", place.path);
 
 const commands: Record<string, (home: number) => Promise<string>> = {
   items: () => said(itemsCommand),
