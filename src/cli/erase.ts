@@ -5,6 +5,7 @@ import { GuardedClock, requireBelievedClock } from "../base/guarded-clock.ts";
 import { type Removal, removalsIn } from "../export/removals.ts";
 import { eraseBeside } from "../gateway/uploader/home-at-central.ts";
 import type { Erasure, ErasurePlan, ErasureTarget } from "../store/erasure.ts";
+import type { PauseRequest } from "../store/pause.ts";
 import { setAsideIn } from "../store/sqlite/data-directory.ts";
 import { storedRole } from "../store/sqlite/role-and-epoch.ts";
 import type { Store } from "../store/store.ts";
@@ -22,7 +23,8 @@ export function define(command: Command, context: CommandContext): void {
     examples: {
       "lintel erase --subject 7 --dry-run": "what would go, line by line",
       "lintel erase --home 12": "all that home 12 has sent; asks first",
-      "lintel erase --list --json": "the record of all that was erased: keep it beside the backups",
+      "lintel erase --list --pauses --json":
+        "the record of all that was erased or stopped: keep it beside the backups",
       'lintel erase --list --recipient "University of Oslo" --json':
         "what Oslo is to remove from the packages that it has",
       "lintel erase --again erasures.json": "after an older backup was brought back: erase it all again",
@@ -49,7 +51,10 @@ export function define(command: Command, context: CommandContext): void {
     .option("--dry-run", "say what would go, and change nothing")
     .option("--yes", "do not ask")
     .option("--list", "show what was erased so far")
-    .option("--pauses", "with --list --json: also pauses, as lintel backup --erase-again takes them")
+    .option(
+      "--pauses",
+      "with --list --json: also pauses and restrictions, as --again and lintel backup --erase-again take them",
+    )
     .option(
       "--recipient <name>",
       "with --list: what is to be removed from the packages of a recipient, in the numbers that they have",
@@ -263,19 +268,31 @@ async function eraseAgain(
 ): Promise<void> {
   const { yes, json } = run.options;
   const { terminal } = run.context;
-  const { erasures: spans } = unkeptIn(file);
+  const { erasures: spans, pauses: told } = unkeptIn(file);
+  const atGateway = run.directory !== undefined && storedRole(run.directory) === "gateway";
+  // A list of central has the pauses of all homes, and a gateway does not know which of them are its own.
+  const pauses = told.filter(({ home }) => (home === 0) === atGateway);
   const known = new Set((await store.erasures()).map(({ id }) => id));
   const fresh = new Set(spans.map(({ id }) => id).filter((id) => !known.has(id)));
-  if (yes !== true && fresh.size > 0)
+  const there = new Set((await store.pauses()).map(pauseName));
+  const stops = pauses.filter((pause) => !there.has(pauseName(pause)));
+  if (yes !== true && fresh.size + stops.length > 0)
     throw new OperatorError(
-      `${file} has ${fresh.size} erasures that this store has not done, and what is erased cannot be brought back`,
+      `${file} has ${fresh.size} erasures and ${stops.length} pauses that this store does not know, and what they take away cannot be brought back`,
       "nothing has changed; add --yes if it is meant",
     );
   const taken = await store.takeErasures(spans);
+  // Of those that are known the earlier end counts.
+  await store.takePauses(pauses);
   await finish(store, run.directory);
-  if (json) terminal.printJson({ erasures: fresh.size, spans: taken });
+  if (json) terminal.printJson({ erasures: fresh.size, spans: taken, pauses: stops.length });
   else
     terminal.say(
-      `${fresh.size} erasures were done again; ${new Set(spans.map(({ id }) => id)).size - fresh.size} were done here before.`,
+      `${fresh.size} erasures were done again; ${new Set(spans.map(({ id }) => id)).size - fresh.size} were done here before. ${stops.length} pauses and restrictions are taken over.`,
     );
+}
+
+/** The same pause may be of several homes. */
+function pauseName({ id, home }: Pick<PauseRequest, "id" | "home">): string {
+  return `${home} ${id}`;
 }

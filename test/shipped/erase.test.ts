@@ -104,8 +104,8 @@ describe("a home that is erased at central", () => {
     await made.run("restore", made.at("central-before"), ...elsewhere);
     expect(marksIn(made.bytesIn("elsewhere"), "MARK12").MARK12).toBeGreaterThan(0);
     const again = ["erase", "--again", made.at("erased.json"), ...elsewhere, "--yes", "--json"];
-    expect(await made.run(...again)).toEqual({ erasures: 1, spans: 1 });
-    expect(await made.run(...again)).toEqual({ erasures: 0, spans: 0 });
+    expect(await made.run(...again)).toEqual({ erasures: 1, spans: 1, pauses: 0 });
+    expect(await made.run(...again)).toEqual({ erasures: 0, spans: 0, pauses: 0 });
     expect(marksIn(made.bytesIn("elsewhere"), ...here)).toEqual(gone);
   });
 
