@@ -57,7 +57,7 @@ export function judge(state: BoxState | undefined, seen: Sighting, arrival: Arri
   const change = changeOf(state, seen);
   const clock = change.restarted ? undefined : state?.clock;
   if (!change.event) return { state: stateOf(state, seen, arrival, afterRepeat(clock, seen, arrival)) };
-  const dated = dateOf({ state, clock, seen, arrival, first: state === undefined });
+  const dated = dateOf({ state, clock, seen, arrival });
   return {
     state: stateOf(state, seen, arrival, dated.clock),
     event: { doors: seen.doors, age_ms: dated.age_ms, clock: dated.quality, lost: change.lost },
@@ -142,18 +142,18 @@ function dateOf(options: {
   clock: BoxClock | undefined;
   seen: Sighting;
   arrival: Arrival;
-  first: boolean;
 }): Dated {
-  const { state, clock, seen, arrival, first } = options;
+  const { state, clock, seen, arrival } = options;
   const { moment } = arrival;
   if (seen.stamp_s === undefined) return { age_ms: 0, quality: moment.quality, clock };
   const fresh = { age_ms: 0, quality: moment.quality };
   const synchronised = moment.quality === clockQuality.synchronised;
   const delay = delayOf(clock, seen.stamp_s, arrival);
   if (delay === undefined) {
-    // Nothing to compare with yet: a stamp that a heartbeat may carry is believed, any other is a clock that is off.
+    // Nothing to compare with: a stamp that a heartbeat may carry is believed, any other is a clock that is off.
     const age_ms = moment.unix_ms - seen.stamp_s * 1000;
-    const believed = first && synchronised && age_ms > fresh_most_ms && age_ms <= heartbeat_most_ms;
+    const isOld = age_ms > fresh_most_ms && age_ms <= heartbeat_most_ms;
+    const believed = isOld && synchronised && mayBeRepeat(state, seen);
     const kept = withStamp(undefined, seen.stamp_s, arrival);
     return believed
       ? { age_ms, quality: clockQuality.deviceUnmeasured, clock: kept }
@@ -167,6 +167,14 @@ function dateOf(options: {
   if (setBack) return { ...fresh, clock: withStamp(undefined, seen.stamp_s, arrival) };
   const age_ms = Math.min(delay.likely_ms, bound_ms);
   return { age_ms, quality: synchronised ? clockQuality.device : moment.quality, clock: kept };
+}
+
+/** Whether an event may have been broadcast before: not where each broadcast since the last one heard was of an event of its own. */
+function mayBeRepeat(state: BoxState | undefined, seen: Sighting): boolean {
+  if (state?.packet === undefined || seen.packet === undefined) return true;
+  if (state.count === undefined || seen.count === undefined) return true;
+  const broadcasts = (seen.packet - state.packet + packets) % packets;
+  return broadcasts !== (seen.count - state.count + counts) % counts;
 }
 
 function stateOf(

@@ -202,6 +202,19 @@ describe("time", () => {
     expect(first(-hour_ms)).toMatchObject({ age_ms: 0 });
   });
 
+  test("of a box last heard in a boot that never learned the time is its stamp, but of an event that it tells for the first time", () => {
+    const first = (packet: number) => {
+      const life = new Life();
+      life.quality = clockQuality.unsynchronised;
+      life.hear(0, { doors: 0, count: 3, packet: 20, stamp_s: stamp_s(0) });
+      life.reboot(hour_ms);
+      life.quality = clockQuality.synchronised;
+      return life.hear(4 * hour_ms, { doors: 1, count: 4, packet, stamp_s: stamp_s(2 * hour_ms) });
+    };
+    expect(first(22)).toMatchObject({ age_ms: 2 * hour_ms, clock: clockQuality.deviceUnmeasured });
+    expect(first(21)).toMatchObject({ age_ms: 0, clock: clockQuality.synchronised });
+  });
+
   test("does not take the drift of a slow clock for age: 50 ppm over a month", () => {
     const life = new Life();
     for (let day = 0; day < 30; day += 1) {
