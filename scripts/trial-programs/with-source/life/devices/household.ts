@@ -309,8 +309,8 @@ export class Household {
     const heard = box.turn(door) && this.#book.listens("ble");
     const fact: Fact = {
       ...this.#book.live(box.address, "pillbox_events", { event: box.doors }),
-      // The first that a gateway hears of it may be dated by its clock, which nobody has measured yet.
-      within_ms: 3_000 + (box.fact === undefined ? Math.abs(box.ahead_s) * 1_000 : 0),
+      within_ms: 3_000,
+      unmeasured_ms: Math.abs(box.ahead_s) * 1_000,
       dated: "either",
     };
     this.#book.facts.push(fact);

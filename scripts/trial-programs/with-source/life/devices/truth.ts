@@ -14,6 +14,8 @@ export interface Fact {
   readonly values: Values;
   /** Error of the device's own way to tell the time; 0 for what is told at once. */
   within_ms: number;
+  /** Error of the device's own clock, where a gateway has no measured one to correct it by. */
+  readonly unmeasured_ms?: number;
   /**
    * `live`: by the gateway's clock at the arrival. `stamped`: so too, but that the device's own clock helps where the gateway does not know the time. `device`: by the
    * device's own clock. `either`: whichever fits.
@@ -122,7 +124,8 @@ function wrongInStream(
     Math.abs(fact.at_ms - row.stamp_ms) <=
       fact.within_ms +
         (error_ms[row.clock] ?? 0) +
-        (row.clock.startsWith("device") ? strayed_ms(fact, known) : 0);
+        (row.clock.startsWith("device") ? strayed_ms(fact, known) : 0) +
+        (row.clock === "device_unmeasured" ? (fact.unmeasured_ms ?? 0) : 0);
   const may = new Map(facts.map((fact) => [fact, clocksOf(fact, known)]));
   const { ofRow, ofFact } = paired(
     facts,
