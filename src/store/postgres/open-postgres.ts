@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { messageOf, type OperatorError } from "../../base/errors.ts";
+import type { OperatorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { type CentralWriter, centralStoreOn } from "../central/central-on-database.ts";
 import type { CentralStore } from "../central/central-store.ts";
@@ -45,10 +45,10 @@ export async function openPostgresCentral(options: {
     if (await spreadTables(connections)) connections.expectWorkers();
     const homes = homesOnPostgres;
     const database = new PostgresDatabase(connections);
-    const writer = new PostgresWriter(connections, database);
+    const writer = new PostgresWriter({ connections, database, log });
     const store = centralStoreOn({ database, writer, homes, epoch: await database.read(epochOf) });
     // A command that was killed may have left it.
-    if (isServer) void rewriteWhereNoted(connections).catch((thrown) => log.warn(messageOf(thrown)));
+    if (isServer) void rewriteWhereNoted(connections, log);
     return store;
   } catch (thrown) {
     await connections.close();
@@ -60,10 +60,12 @@ export async function openPostgresCentral(options: {
 class PostgresWriter implements CentralWriter {
   readonly #connections: PostgresConnections;
   readonly #database: PostgresDatabase;
+  readonly #log: Log;
 
-  constructor(connections: PostgresConnections, database: PostgresDatabase) {
-    this.#connections = connections;
-    this.#database = database;
+  constructor(of: { connections: PostgresConnections; database: PostgresDatabase; log: Log }) {
+    this.#connections = of.connections;
+    this.#database = of.database;
+    this.#log = of.log;
   }
 
   async write<Name extends WriteName>(name: Name, ...given: WriteArguments<Name>): Promise<Written<Name>> {
@@ -73,8 +75,8 @@ class PostgresWriter implements CentralWriter {
       return this.#database.writeOf(home, work);
     }
     if (!takingAway.has(name)) return this.#database.write(work);
-    const done = await this.#database.write(() => noting(work()));
-    await rewriteWhereNoted(this.#connections);
+    const { done, removed } = await this.#database.write(() => noting(work()));
+    if (removed) await rewriteWhereNoted(this.#connections, this.#log);
     return done;
   }
 

@@ -1,4 +1,5 @@
-import { OperatorError } from "../../base/errors.ts";
+import { messageOf, OperatorError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
 import { seriesNames } from "../../domain/series.ts";
 import { change, type Work } from "../database.ts";
 import { watchingRemovals } from "../taking-away.ts";
@@ -7,7 +8,7 @@ import { codeOf } from "./faults.ts";
 import type { SqlRunner } from "./pool.ts";
 
 /** Does work, and notes in its transaction, where it has removed rows, that the tables are to be written anew: PostgreSQL leaves the bytes of removed rows in their files, also after a vacuum. */
-export function* noting<Result>(work: Work<Result>): Work<Result> {
+export function* noting<Result>(work: Work<Result>): Work<{ done: Result; removed: boolean }> {
   let removed = false;
   const done = yield* watchingRemovals(work, () => {
     removed = true;
@@ -17,16 +18,23 @@ export function* noting<Result>(work: Work<Result>): Work<Result> {
       "INSERT INTO meta (name, value) VALUES ('rewrite', $1) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value",
       crypto.randomUUID(),
     );
-  return done;
+  return { done, removed };
 }
 
 /**
- * Writes the tables anew that have what was recorded, where a transaction has noted that. Whoever asks for a table waits meanwhile: some seconds for a gigabyte. A cluster is left to
+ * Writes the tables anew that have what was recorded, where a transaction has noted that, or says in the log why not: what was removed is removed all the same. Whoever asks for a table waits meanwhile: some seconds for a gigabyte. A cluster is left to
  * its administrator.
- *
- * @throws OperatorError where a table is too large, or somebody holds it all the time: the next removal does it then
  */
-export async function rewriteWhereNoted(connections: PostgresConnections): Promise<void> {
+export async function rewriteWhereNoted(connections: PostgresConnections, log: Log): Promise<void> {
+  try {
+    await rewrite(connections);
+  } catch (thrown) {
+    log.warn(messageOf(thrown));
+  }
+}
+
+/** @throws OperatorError where a table is too large, another user's, or held all the time: the next removal, or start of central, tries it again */
+async function rewrite(connections: PostgresConnections): Promise<void> {
   if (connections.isCluster) return;
   const [noted] = await connections.read(
     (sql) => sql<{ value: string }[]>`SELECT value FROM meta WHERE name = 'rewrite'`,
@@ -51,8 +59,11 @@ export async function rewriteWhereNoted(connections: PostgresConnections): Promi
 }
 
 async function rewritten(sql: SqlRunner, table: string): Promise<boolean> {
-  const [size] = await sql<{ bytes: number }[]>`SELECT pg_total_relation_size(${table}::regclass) AS bytes`;
-  if ((size?.bytes ?? 0) > table_bytes_max) return false;
+  // Of a table of another user PostgreSQL only warns.
+  const [may] = await sql<{ own: boolean; bytes: number }[]>`
+    SELECT pg_has_role(relowner, 'USAGE') AS own, pg_total_relation_size(oid) AS bytes
+    FROM pg_class WHERE oid = ${table}::regclass`;
+  if (may === undefined || !may.own || may.bytes > table_bytes_max) return false;
   for (let attempt = 1; attempt <= attempts_max; attempt += 1)
     try {
       await sql.unsafe(`VACUUM (FULL) ${table}`);

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { SystemClock } from "../../../src/base/clock.ts";
 import { pauseOpen_ms } from "../../../src/store/pause.ts";
+import { openPostgresCentral } from "../../../src/store/postgres/open-postgres.ts";
 import { ownServer } from "../../../testbed/postgres/own-server.ts";
 import { notOurs } from "../../../testbed/postgres/server.ts";
-import { sensor, start_ms } from "../../../testbed/sample.ts";
+import { keptLog, sensor, start_ms } from "../../../testbed/sample.ts";
 import { SimulatedGateway } from "../../../testbed/simulated-gateway.ts";
 import { lockTable } from "./locked-table.ts";
 import { openCentral } from "./temporary-central.ts";
@@ -50,5 +52,31 @@ describe.skipIf(notOurs !== "")(`a server of PostgreSQL${notOurs}`, () => {
     expect([after.includes("MARK-OF-BEFORE"), after.includes("MARK-OF-AFTER")]).toEqual([true, false]);
     expect(await server.run("SELECT * FROM meta WHERE name = 'rewrite'", database.name)).toEqual([]);
     await store.close();
+  });
+
+  test("a table that cannot be written anew is named with the remedy, and what was removed is removed all the same", async () => {
+    const server = await ownServer();
+    await using database = await server.database();
+    await server.run("CREATE ROLE archivist LOGIN PASSWORD 'archivist'");
+    await server.run("GRANT ALL ON SCHEMA public TO archivist", database.name);
+    const url = server.url(database.name, "archivist", "archivist");
+    const { log, lines } = keptLog();
+    const store = await openPostgresCentral({ url, clock: new SystemClock(), log });
+    await server.run("ALTER TABLE blocks OWNER TO CURRENT_USER", database.name);
+    await server.run("GRANT ALL ON blocks TO archivist", database.name);
+    const gateway = new SimulatedGateway(12, "home 12");
+    gateway.add(measure(2, "MARK-OF-AFTER"));
+    await store.receive(gateway.all(), gateway.sender);
+    expect(await store.withdraw(withdrawal)).toMatchObject([{ home: 12 }]);
+    expect(lines.join("\n")).toMatch(/blocks could not be written anew.*VACUUM \(FULL\) blocks;/);
+    expect(await server.run("SELECT name FROM meta WHERE name = 'rewrite'", database.name)).toHaveLength(1);
+    await store.close();
+    // Whoever owns it has it done when central starts.
+    const later = await openPostgresCentral({
+      ...{ url: database.url, clock: new SystemClock(), log, onFailure: () => {} },
+    });
+    while ((await server.run("SELECT name FROM meta WHERE name = 'rewrite'", database.name)).length > 0)
+      await Bun.sleep(20);
+    await later.close();
   });
 });
