@@ -247,7 +247,13 @@ test("a home that has a token and is never heard is listed at once, and needs so
   ]);
   expect(await needs(start_ms + 26 * hour_ms, [12])).toEqual([[12, []]]);
   const [, missing] = await fleetOf(store, start_ms + 26 * hour_ms);
-  expect(whyOf(missing as FleetHome)).toEqual([{ text: "its gateway was never heard", since_ms: start_ms }]);
+  expect(whyOf(missing as FleetHome)).toEqual([
+    {
+      text: "its gateway was never heard",
+      since_ms: start_ms,
+      remedy: "If no gateway is to come, revoke its token: lintel token list, and lintel token revoke ID.",
+    },
+  ]);
   await store.revokeToken("token-13");
   expect(await needs(start_ms + 26 * hour_ms)).toEqual([[12, []]]);
 });
