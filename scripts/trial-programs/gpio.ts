@@ -22,6 +22,11 @@ if (missing.length > 0) {
   console.error(`gpio: tools are missing: apt-get install --no-install-recommends ${missing.join(" ")}`);
   process.exit(2);
 }
+const hidden = ["/tmp/", "/run/", "/dev/shm/"].find((start) => root.startsWith(start));
+if (hidden !== undefined) {
+  console.error(`gpio: the machine has a ${hidden} of its own: run this in a checkout elsewhere`);
+  process.exit(2);
+}
 /** The machine is emulated, and starts the gateway three times: some minutes each. */
 const machine_max_ms = 1_800_000;
 
