@@ -1,3 +1,4 @@
+import { CommandText } from "./parts/command-text.tsx";
 import { capital } from "./time-text.ts";
 
 /** The page of an error: its reason, and its remedy. */
@@ -6,7 +7,11 @@ export function RefusalPage({ status, message, retry_s, busy = false, form = fal
   return (
     <main class="refusal">
       <h1>{title}</h1>
-      {words === null ? null : <p>{words}</p>}
+      {words === null ? null : (
+        <p>
+          <CommandText>{words}</CommandText>
+        </p>
+      )}
       {status === 422 && form ? <p>Go back to the form, and correct it.</p> : null}
       {status === 422 && !form ? (
         <p>

@@ -51,10 +51,10 @@ test("a scale says the weight of the week beside that of four weeks before, and 
 test("a watch says the last night that is known, and names it where that is not the last one", () => {
   const usual = Array<Value>(20).fill(425);
   expect(sleepAnswer(rowsOf("asleep_min", [...usual, 400]), times)).toBe(
-    "Slept 6 h 40 last night, usually 7 h 05.",
+    "Slept 6\u00a0h\u00a040 last night, usually 7\u00a0h\u00a005.",
   );
   expect(sleepAnswer(rowsOf("asleep_min", [...usual, 400, null]), times)).toBe(
-    "Slept 6 h 40 in the night to Thursday, usually 7 h 05.",
+    "Slept 6\u00a0h\u00a040 in the night to Thursday, usually 7\u00a0h\u00a005.",
   );
   expect(sleepAnswer(rowsOf("asleep_min", [...usual, ...Array(9).fill(null)]), times)).toBeNull();
 });

@@ -48,10 +48,10 @@ interface Sentence {
 }
 
 const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
-/** `8 h 10`, `25 min`. */
+/** `8\u00a0h\u00a010`, `25 min`. */
 const minutes = (text: string | undefined) => {
   if (text === undefined) return undefined;
-  const [, hours, rest] = /^(?:(\d+) h )?(\d+)(?: min)?$/.exec(text) ?? [];
+  const [, hours, rest] = /^(?:(\d+)\sh\s)?(\d+)(?:\smin)?$/.exec(text) ?? [];
   return 60 * Number(hours ?? 0) + Number(rest);
 };
 const times = (text: string | undefined) =>
@@ -210,7 +210,7 @@ const ofDays: readonly (readonly [
   read: (text: string) => unknown,
   digits?: number,
 ])[] = [
-  [/slept (\d+ h \d+)(?:, usually (\d+ h \d+))?/i, "nights", "asleep_min", minutes],
+  [/slept (\d+\sh\s\d+)(?:, usually (\d+\sh\s\d+))?/i, "nights", "asleep_min", minutes],
   [
     /(?:not )?up(?: (once|twice|\d+ times))? in the night(?:, usually (never|once|twice|\d+ times))?/i,
     "nights",
@@ -218,7 +218,7 @@ const ofDays: readonly (readonly [
     (text) => (text === "" ? 0 : times(text)),
   ],
   [
-    /(?:not out|out for (\d+ h \d+|\d+ min))(?:, usually (\d+ h \d+|\d+ min))?/i,
+    /(?:not out|out for (\d+\sh\s\d+|\d+\smin))(?:, usually (\d+\sh\s\d+|\d+\smin))?/i,
     "out_of_home",
     "away_min",
     (text) => (text === "" ? 0 : minutes(text)),
@@ -277,7 +277,7 @@ test("the page of a day begins with the numbers of its measures, beside the medi
 test("the page of a week begins with the medians of its days, and that of a kind with its own measure alone", async () => {
   const week = (await shownAt<HomeDayData>("/day?date=2026-11-19&span=week")).data.answer ?? "";
   const isIn = ({ day }: Row) => `${day}` >= "2026-11-13" && `${day}` <= "2026-11-19";
-  const [, slept] = /slept (\d+ h \d+) a night/i.exec(week) ?? [];
+  const [, slept] = /slept (\d+\sh\s\d+) a night/i.exec(week) ?? [];
   const nights = (await derived("nights")).filter(isIn);
   expect(minutes(slept)).toBe(rounded(median(valuesOf(nights, "asleep_min"))));
   const doors = (await shownAt<HomeDayData>("/day?date=2026-11-19&only=Doors")).data.answer;

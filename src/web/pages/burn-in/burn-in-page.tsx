@@ -1,3 +1,4 @@
+import { CommandText } from "../parts/command-text.tsx";
 import { Frame } from "../parts/page-frame.tsx";
 import type { FrameData } from "../site.ts";
 import { yearDateText } from "../time-text.ts";
@@ -23,7 +24,11 @@ export function BurnInPage(data: BurnInData & FrameData) {
       <h1>{changed.length > 0 ? `Since the burn-in ${changedText(changed)}.` : answer}</h1>
       {changed.length > 0 ? (
         <p>
-          Make it again: <code>lintel burn-in --again all</code>. At the last one: {answer}
+          Make it again:{" "}
+          <code>
+            <CommandText>lintel burn-in --again all</CommandText>
+          </code>
+          . At the last one: {answer}
         </p>
       ) : null}
       <ul>

@@ -210,11 +210,13 @@ export function numbersOf(rows: readonly DerivedRow[], field: string): number[] 
   return rows.flatMap(({ values }) => ((values[field] ?? null) === null ? [] : [Number(values[field])]));
 }
 
-/** `6 h 40`, `25 min`: of minutes. */
+/** `6 h 40`, `25 min`: of minutes, with spaces at which no line breaks. */
 export function hoursText(minutes: number): string {
   const whole = Math.round(minutes);
   const rest = whole % 60;
-  return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${String(rest).padStart(2, "0")}`;
+  return whole < 60
+    ? `${whole}\u00a0min`
+    : `${Math.floor(whole / 60)}\u00a0h\u00a0${String(rest).padStart(2, "0")}`;
 }
 
 export function timesText(count: number): string {

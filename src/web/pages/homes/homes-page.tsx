@@ -1,6 +1,7 @@
 import { claimText, openText } from "../alerts/alerts-page.tsx";
 import type { Why } from "../home/home-needs.ts";
 import { knownText } from "../home/home-words.tsx";
+import { CommandText } from "../parts/command-text.tsx";
 import { Frame } from "../parts/page-frame.tsx";
 import { Swatch } from "../parts/swatch.tsx";
 import { fillOf, Patterns } from "../parts/uncovered-shapes.tsx";
@@ -42,7 +43,9 @@ export function HomesPage(data: HomesData & FrameData) {
           <>
             <p>A home appears here after its first upload. To make the token for it, run at central:</p>
             <p>
-              <code>lintel token create NAME --scope sync --home ID</code>
+              <code>
+                <CommandText>lintel token create NAME --scope sync --home ID</CommandText>
+              </code>
             </p>
           </>
         ) : (

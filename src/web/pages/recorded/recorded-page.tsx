@@ -1,4 +1,5 @@
 import { Notes } from "../notes/notes-part.tsx";
+import { CommandText } from "../parts/command-text.tsx";
 import { erasedText } from "../parts/erased-text.ts";
 import { Frame } from "../parts/page-frame.tsx";
 import { pausedText } from "../parts/paused-text.ts";
@@ -80,7 +81,11 @@ export function RecordedPage(data: RecordedData & FrameData) {
           </p>
           <p class="small">
             For the study’s staff:{" "}
-            <code>{role === "gateway" ? "lintel pause" : `lintel pause --home ${home ?? "NUMBER"}`}</code>
+            <code>
+              <CommandText>
+                {role === "gateway" ? "lintel pause" : `lintel pause --home ${home ?? "NUMBER"}`}
+              </CommandText>
+            </code>
           </p>
         </section>
         <section>
@@ -94,7 +99,10 @@ export function RecordedPage(data: RecordedData & FrameData) {
             these as well.
           </p>
           <p class="small">
-            For the study’s staff: <code>{eraseCommand(home, people)}</code>
+            For the study’s staff:{" "}
+            <code>
+              <CommandText>{eraseCommand(home, people)}</CommandText>
+            </code>
           </p>
         </section>
         <p class="small">

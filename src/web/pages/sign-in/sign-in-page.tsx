@@ -1,3 +1,4 @@
+import { CommandText } from "../parts/command-text.tsx";
 import { faultTexts, type SignIn } from "./sign-in-faults.ts";
 
 /**
@@ -40,7 +41,11 @@ export function SignInPage({ fault, next, other = false }: SignIn & { other?: bo
         ) : null}
         <p id="help">
           Ask the person who looks after this server for a token, or for a link that signs you in. They make
-          both with <code>lintel token create NAME --link</code>.
+          both with{" "}
+          <code>
+            <CommandText>lintel token create NAME --link</CommandText>
+          </code>
+          .
         </p>
       </form>
     </main>
