@@ -43,6 +43,8 @@ export interface Judgement {
     /** How long before the arrival it happened. */
     readonly age_ms: number;
     readonly clock: ClockQuality;
+    /** By how much more it may be older, where nobody can say. */
+    readonly unsure_ms?: number;
     /** Events before this one whose broadcasts were not heard. */
     readonly lost: number;
   };
@@ -60,7 +62,10 @@ export function judge(state: BoxState | undefined, seen: Sighting, arrival: Arri
   const dated = dateOf({ state, clock, seen, arrival });
   return {
     state: stateOf(state, seen, arrival, dated.clock),
-    event: { doors: seen.doors, age_ms: dated.age_ms, clock: dated.quality, lost: change.lost },
+    event: {
+      ...{ doors: seen.doors, age_ms: dated.age_ms, clock: dated.quality, lost: change.lost },
+      ...(dated.unsure_ms === undefined ? {} : { unsure_ms: dated.unsure_ms }),
+    },
   };
 }
 
@@ -117,18 +122,23 @@ function hasFreshBattery(state: BoxState, { battery_percent: now = 0 }: Sighting
   return now - (state.battery_percent ?? now) >= fresh_battery_percent;
 }
 
-/** A repeat or a heartbeat tells the stamp of its event again: however old that is, the box's clock was not set. */
+/**
+ * A repeat or a heartbeat tells the stamp of its event again: however old that is, the box's clock was not set. Of a clock with which
+ * nothing can be compared it teaches nothing.
+ */
 function afterRepeat(
   clock: BoxClock | undefined,
   { stamp_s }: Sighting,
   arrival: Arrival,
 ): BoxClock | undefined {
-  return stamp_s === undefined ? clock : withStamp(clock, stamp_s, arrival);
+  const isKnown = stamp_s !== undefined && delayOf(clock, stamp_s, arrival) !== undefined;
+  return isKnown ? withStamp(clock, stamp_s, arrival) : clock;
 }
 
 interface Dated {
   readonly age_ms: number;
   readonly quality: ClockQuality;
+  readonly unsure_ms?: number;
   readonly clock: BoxClock | undefined;
 }
 
@@ -151,13 +161,15 @@ function dateOf(options: {
   const delay = delayOf(clock, seen.stamp_s, arrival);
   if (delay === undefined) {
     // Nothing to compare with: a stamp that a heartbeat may carry is believed, any other is a clock that is off.
+    const mayBeOld = mayBeRepeat(state, seen);
     const age_ms = moment.unix_ms - seen.stamp_s * 1000;
-    const isOld = age_ms > fresh_most_ms && age_ms <= heartbeat_most_ms;
-    const believed = isOld && synchronised && mayBeRepeat(state, seen);
-    const kept = withStamp(undefined, seen.stamp_s, arrival);
-    return believed
-      ? { age_ms, quality: clockQuality.deviceUnmeasured, clock: kept }
-      : { ...fresh, clock: kept };
+    const believed = synchronised && mayBeOld && age_ms > fresh_most_ms && age_ms <= heartbeat_most_ms;
+    // An old stamp would make the next ones look fresh.
+    const learnt = state === undefined || !mayBeOld ? withStamp(undefined, seen.stamp_s, arrival) : clock;
+    if (believed) return { age_ms, quality: clockQuality.deviceUnmeasured, clock: learnt };
+    const isUnsure = synchronised && mayBeOld && state !== undefined;
+    const unsure = { quality: clockQuality.bounded, unsure_ms: heartbeat_most_ms };
+    return { ...fresh, ...(isUnsure ? unsure : {}), clock: learnt };
   }
   const kept = withStamp(clock, seen.stamp_s, arrival);
   if (delay.atLeast_ms <= fresh_most_ms) return { ...fresh, clock: kept };
@@ -169,10 +181,11 @@ function dateOf(options: {
   return { age_ms, quality: synchronised ? clockQuality.device : moment.quality, clock: kept };
 }
 
-/** Whether an event may have been broadcast before: not where each broadcast since the last one heard was of an event of its own. */
+/** Whether an event may have been broadcast before: not where each broadcast since the last one heard was of an event of its own. Without packet numbers only the first may. */
 function mayBeRepeat(state: BoxState | undefined, seen: Sighting): boolean {
-  if (state?.packet === undefined || seen.packet === undefined) return true;
-  if (state.count === undefined || seen.count === undefined) return true;
+  if (state === undefined) return true;
+  if (state.packet === undefined || seen.packet === undefined) return false;
+  if (state.count === undefined || seen.count === undefined) return false;
   const broadcasts = (seen.packet - state.packet + packets) % packets;
   return broadcasts !== (seen.count - state.count + counts) % counts;
 }

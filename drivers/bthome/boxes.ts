@@ -155,6 +155,7 @@ function readingOf(options: {
     ...(device_ms === undefined
       ? {}
       : { deviceClock: { stamp_ms: device_ms, offset_ms: stamp_ms - device_ms } }),
+    ...(event.unsure_ms === undefined ? {} : { unsure_ms: event.unsure_ms }),
     values: { event: event.doors },
   };
 }

@@ -203,16 +203,31 @@ describe("time", () => {
   });
 
   test("of a box last heard in a boot that never learned the time is its stamp, but of an event that it tells for the first time", () => {
-    const first = (packet: number) => {
+    const first = (packet: number, off_ms = 0) => {
       const life = new Life();
       life.quality = clockQuality.unsynchronised;
       life.hear(0, { doors: 0, count: 3, packet: 20, stamp_s: stamp_s(0) });
       life.reboot(hour_ms);
       life.quality = clockQuality.synchronised;
-      return life.hear(4 * hour_ms, { doors: 1, count: 4, packet, stamp_s: stamp_s(2 * hour_ms) });
+      return life.hear(4 * hour_ms, { doors: 1, count: 4, packet, stamp_s: stamp_s(2 * hour_ms + off_ms) });
     };
     expect(first(22)).toMatchObject({ age_ms: 2 * hour_ms, clock: clockQuality.deviceUnmeasured });
     expect(first(21)).toMatchObject({ age_ms: 0, clock: clockQuality.synchronised });
+    // Nothing says how old it is where its clock is plainly off.
+    const unknown = { age_ms: 0, clock: clockQuality.bounded, unsure_ms: 4 * hour_ms + 300_000 };
+    expect(first(22, 3 * hour_ms)).toMatchObject(unknown);
+    expect(first(21, 3 * hour_ms)).toMatchObject({ age_ms: 0, clock: clockQuality.synchronised });
+  });
+
+  test("of a box of which only old events were told since then is not that of its arrival", () => {
+    const life = new Life();
+    life.quality = clockQuality.unsynchronised;
+    life.hear(0, { doors: 0, count: 3, packet: 20, stamp_s: stamp_s(3 * hour_ms) });
+    life.reboot(8 * hour_ms);
+    life.quality = clockQuality.synchronised;
+    life.hear(9 * hour_ms, { doors: 0, count: 3, packet: 21, stamp_s: stamp_s(3 * hour_ms) });
+    const late = { doors: 1, count: 4, packet: 23, stamp_s: stamp_s(15 * hour_ms) };
+    expect(life.hear(13 * hour_ms, late)).toMatchObject({ age_ms: 0, clock: clockQuality.bounded });
   });
 
   test("does not take the drift of a slow clock for age: 50 ppm over a month", () => {

@@ -70,6 +70,8 @@ function clocksAt(told_ms: number, dated: Fact["dated"], known: readonly Knowled
     ...live,
     ...(edge ? ["synchronised", "corrected"] : []),
     ...(helped ? ["device", "device_unmeasured"] : []),
+    // What is told again hours later, by a device whose clock nobody has measured.
+    ...(dated === "either" ? ["bounded"] : []),
   ];
 }
 
