@@ -99,7 +99,7 @@ describe.skipIf(chromiumPath === undefined)(`pages at every width (${noChromium}
     for (const path of ["/mesh", "/burn-in", "/acceptance"]) {
       await visit.page.goto(serving.origin + path);
       const [width, letter] = await visit.page
-        .locator("main p")
+        .locator("main h1 + p")
         .first()
         .evaluate((first) => {
           const { width } = first.getBoundingClientRect();
