@@ -38,8 +38,13 @@ export function wrongCoverageIn(
     if ((state === "covered") !== (should === "covered"))
       wrong.push(`coverage of ${address} at ${new Date(at_ms).toISOString()} is ${state}, not ${should}`);
   };
+  // Who listens again may be of another boot: one that never learns the time is placed where it may have been.
   for (const { from_ms, to_ms } of runsOf(looks, false))
-    if (to_ms - from_ms >= deaf_least_ms && knewTime(from_ms - edge_ms, known) && learns(to_ms, known))
+    if (
+      to_ms - from_ms >= deaf_least_ms &&
+      knewTime(from_ms - edge_ms, known) &&
+      learns(to_ms + edge_ms, known)
+    )
       require((from_ms + to_ms) / 2, "not covered");
   const heeded = runsOf(looks, true);
   for (const [index, to_ms] of heard_ms.entries()) {
