@@ -46,7 +46,7 @@ test("an administrator writes a note in the time of the home, and removes it; no
   expect(await send(form, read)).toBe(403);
   const headers = { ...ownForm, Cookie: `${server.cookieName}=${read}` };
   expect(await (await server.send("/notes", form, headers)).text()).toMatch(
-    /<h1>Writing notes needs a token of scope admin, or [^<]*\.<\/h1><p>To make one, run lintel token create [^<]*\.<\/p>/,
+    /<h1>Writing notes needs a token of scope admin, or [^<]*\.<\/h1><p>To make one, run lintel token create NAME <span class="option">--scope<\/span> admin [^\n]*?\.<\/p>/,
   );
   for (const token of [sync, expired, "none"]) expect(await send(form, token)).toBe(401);
   expect(await notesOf()).toEqual([]);
