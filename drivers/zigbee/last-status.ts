@@ -124,7 +124,7 @@ export class LastStatuses {
     try {
       rmSync(this.#path, { force: true });
     } catch {
-      // A disk on which nothing can be removed takes no event either, that the file could be behind of.
+      // Where nothing can be removed, no event can be recorded either: the file is not out of date.
     }
   }
 }

@@ -52,6 +52,26 @@ export interface Clock {
 }
 
 /**
+ * A signal that is raised, for the reason that `why` gives, once `read` answers another text than `before`. A read that fails says nothing; `look` reads at once, and
+ * rejects where that fails.
+ */
+export function whileSame(of: {
+  readonly clock: Clock;
+  readonly interval_ms: number;
+  readonly read: () => Promise<string>;
+  readonly before: string;
+  readonly why: () => Error;
+}): { readonly signal: AbortSignal; readonly look: () => Promise<void> } & Disposable {
+  const { clock, interval_ms, read, before, why } = of;
+  const changed = new AbortController();
+  const look = async () => {
+    if ((await read()) !== before) changed.abort(why());
+  };
+  const cancel = repeat(clock, interval_ms, () => look().catch(() => {}));
+  return { signal: changed.signal, look, [Symbol.dispose]: cancel };
+}
+
+/**
  * Calls `look` after `first_ms`, and again `interval_ms` after each end of it, until it answers `stop` or resolves with it.
  * It must not throw or reject. The returned function ends that too.
  */

@@ -1,4 +1,4 @@
-import { type Clock, repeat } from "../base/clock.ts";
+import { type Clock, repeat, whileSame } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { localDate, localTime } from "../base/time.ts";
@@ -53,21 +53,16 @@ export class MirrorKeeper {
     const isOver = localTime(timezone, unix_ms) >= nightly_at;
     const night = isOver ? localDate(timezone, unix_ms) : (this.#night ?? "");
     if (night === this.#night && hidden === this.#hidden) return;
-    const anew = new AbortController();
     // An update of years may take hours, and what it has written of a home already it looks at no more.
-    const cancel = repeat(clock, look_interval_ms, async () => {
-      const now = await this.#options.hidden().catch(() => hidden);
-      if (now === hidden) return undefined;
-      anew.abort(new Error("something else is hidden now"));
-      return "stop";
+    using same = whileSame({
+      ...{ clock, interval_ms: look_interval_ms, read: this.#options.hidden, before: hidden },
+      why: () => new Error("something else is hidden now"),
     });
     try {
-      await update(AbortSignal.any([this.#stop.signal, anew.signal]));
+      await update(AbortSignal.any([this.#stop.signal, same.signal]));
       [this.#night, this.#hidden] = [night, hidden];
     } catch (thrown) {
-      if (!anew.signal.aborted) throw thrown;
-    } finally {
-      cancel();
+      if (!same.signal.aborted) throw thrown;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { type Clock, repeat } from "../base/clock.ts";
+import { type Clock, whileSame } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { ReadingNumber } from "../domain/reading.ts";
 import { seriesNames, seriesOf } from "../domain/series.ts";
@@ -140,27 +140,19 @@ async function whileShown<Result>(
     const seen = await seenBy(store, {}, asked());
     return JSON.stringify(seen && { ...seen, homes: seen.homes.length === 0 });
   };
-  const before = await hidden();
-  const changed = new AbortController();
-  const look = async () => {
-    if ((await hidden()) !== before)
-      changed.abort(
-        new OperatorError(
-          "who may be seen has changed while the files were written, and they may have who is restricted now",
-          `remove ${resolve(output)}, and run the command again`,
-        ),
-      );
-  };
-  const cancel = repeat(clock, look_interval_ms, () => look().catch(() => {}));
-  try {
-    const shown = await shownStore(store, asked());
-    const result = await write(shown, AbortSignal.any([options.stop, changed.signal]));
-    await look();
-    changed.signal.throwIfAborted();
-    return result;
-  } finally {
-    cancel();
-  }
+  using same = whileSame({
+    ...{ clock, interval_ms: look_interval_ms, read: hidden, before: await hidden() },
+    why: () =>
+      new OperatorError(
+        "who may be seen has changed while the files were written, and they may have who is restricted now",
+        `remove ${resolve(output)}, and run the command again`,
+      ),
+  });
+  const shown = await shownStore(store, asked());
+  const result = await write(shown, AbortSignal.any([options.stop, same.signal]));
+  await same.look();
+  same.signal.throwIfAborted();
+  return result;
 }
 
 const look_interval_ms = 5_000;

@@ -1,3 +1,4 @@
+import { capital } from "../base/words.ts";
 import {
   type AcceptanceFault,
   type AcceptanceFindings,
@@ -179,8 +180,6 @@ export function walkFaults(
     },
   ];
 }
-
-const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** Seconds in words: `5 hours`. */
 function agoText(seconds: number): string {

@@ -1,3 +1,5 @@
+import { capital } from "../base/words.ts";
+
 /**
  * Quantities that sensors measure, by the names that zigbee2mqtt's converters give them, each in one unit. A new quantity is one more row; one that
  * is not here is kept all the same, under the name and in the unit that its driver tells.
@@ -142,7 +144,7 @@ export function pressOf(action: string): MeasureValues {
 export function titleOf(quantity: string): string {
   const known = rowOf(quantity);
   const words = quantity.replaceAll("_", " ").replace(/^action /, "button ");
-  return known?.title ?? words.charAt(0).toUpperCase() + words.slice(1);
+  return known?.title ?? capital(words);
 }
 
 const press = { unit: "", meaning: "a button was pressed, in the way that the name says: the value is 1" };

@@ -1,4 +1,18 @@
 import type { DatabaseStep, Work } from "./database.ts";
+import type { WriteName } from "./writes.ts";
+
+/**
+ * Writes after which no byte of what they take away is in the files of the database. Those of `what it removes` mostly remove nothing: only what was stamped by a clock
+ * that is ahead.
+ */
+export const takingAway: Readonly<Partial<Record<WriteName, "at once" | "what it removes">>> = {
+  erase: "at once",
+  takeErasures: "at once",
+  takePauses: "at once",
+  withdraw: "at once",
+  restrict: "what it removes",
+  followEnrollments: "what it removes",
+};
 
 /** Does work, and calls `onRemoved` once it has removed a row. What it removed may still be in the files of the database. */
 export function* watchingRemovals<Result>(work: Work<Result>, onRemoved: () => void): Work<Result> {

@@ -8,6 +8,7 @@ import { type Homes, homesOnPostgres } from "../inventory/homes.ts";
 import type { Imported, ImportedRecord, RecordStore } from "../inventory/record-store.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../inventory/staged-import.ts";
 import { epochOf } from "../store-on-database.ts";
+import { takingAway } from "../taking-away.ts";
 import { type WriteArguments, type WriteName, type Written, workOf, writesOf } from "../writes.ts";
 import { PostgresConnections } from "./connections.ts";
 import { PostgresDatabase, run } from "./postgres-database.ts";
@@ -74,7 +75,7 @@ class PostgresWriter implements CentralWriter {
       const [, { home }] = given as WriteArguments<"receive">;
       return this.#database.writeOf(home, work);
     }
-    if (!takingAway.has(name)) return this.#database.write(work);
+    if (takingAway[name] === undefined) return this.#database.write(work);
     const { done, removed } = await this.#database.write(() => noting(work()));
     if (removed) await rewriteWhereNoted(this.#connections, this.#log);
     return done;
@@ -93,16 +94,6 @@ class PostgresWriter implements CentralWriter {
 }
 
 const writes = writesOf(homesOnPostgres);
-
-/** After these no byte of what they take away is in the files of the tables. */
-const takingAway: ReadonlySet<WriteName> = new Set([
-  "erase",
-  "takeErasures",
-  "takePauses",
-  "withdraw",
-  "restrict",
-  "followEnrollments",
-]);
 
 /** Puts records aside and takes them in, in one transaction: see `RecordStore.importRecords`. */
 async function importInto(

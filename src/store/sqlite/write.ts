@@ -12,7 +12,7 @@ import { beginImport, endImport, finishImport, stageRecords } from "../inventory
 import { Additions } from "../series/additions.ts";
 import { forEverySeries } from "../series/series-columns.ts";
 import { ReadingRefused } from "../store.ts";
-import { watchingRemovals } from "../taking-away.ts";
+import { takingAway, watchingRemovals } from "../taking-away.ts";
 import { type WriteArguments, type Written, workOf, writesOf } from "../writes.ts";
 import { beginPurge, busy_max_ms, type Connection, purge, requireRoom } from "./connection.ts";
 import { isRefusedValue, named, storeFault } from "./faults.ts";
@@ -161,7 +161,7 @@ export class StoreWriting {
   /** Does a change by its name. It may have been of what is remembered here. */
   write<Name extends HereName>(name: Name, ...given: HereArguments<Name>): HereWritten<Name> {
     if (name === "erase") named(this.#path, () => requireRoom(this.#path));
-    const away = takingAway[name];
+    const away = takingAwayHere[name];
     // No copy beside the database has what is taken away at once.
     let kept = away === "at once" && this.#essentials.remove();
     let removed = false;
@@ -333,16 +333,8 @@ export type HereName = keyof WritesHere;
 export type HereArguments<Name extends HereName> = WriteArguments<Name, WritesHere>;
 export type HereWritten<Name extends HereName> = Written<Name, WritesHere>;
 
-/**
- * After these no byte of what they take away is in the files: at once, or after the next upload, a day at the latest. `what it removes` is at once too, of those that mostly
- * remove nothing: only what was stamped by a clock that is ahead.
- */
-const takingAway: Readonly<Partial<Record<HereName, "at once" | "later" | "what it removes">>> = {
-  erase: "at once",
-  takeErasures: "at once",
-  takePauses: "at once",
-  withdraw: "at once",
-  restrict: "what it removes",
-  followEnrollments: "what it removes",
+/** As of every database; `later`: after the next upload, a day at the latest. */
+const takingAwayHere: Readonly<Partial<Record<HereName, "at once" | "later" | "what it removes">>> = {
+  ...takingAway,
   changeNotes: "later",
 };

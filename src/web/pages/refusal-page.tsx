@@ -1,5 +1,5 @@
+import { capital } from "../../base/words.ts";
 import { CommandText } from "./parts/command-text.tsx";
-import { capital } from "./time-text.ts";
 
 /** The page of an error: its reason, and its remedy. */
 export function RefusalPage({ status, message, retry_s, busy = false, form = false, instead }: RefusalData) {

@@ -147,11 +147,6 @@ function written(at_ms: number, { locale, zone }: Times, options: Intl.DateTimeF
   return formerOf(name, () => new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })).format(at_ms);
 }
 
-/** A text that begins a sentence. */
-export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** Several things in a sentence: `a, b and c`. */
 export function listText(texts: readonly string[]): string {
   return formerOf("list", () => new Intl.ListFormat("en-GB", { type: "conjunction" })).format(texts);

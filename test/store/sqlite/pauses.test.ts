@@ -33,6 +33,25 @@ describe("a gateway", () => {
     before_ms: pauseOpen_ms,
   } as const;
   const at = (hours: number, event: number) => sensorEvent(device, start_ms + hours * hour_ms, event);
+  const box = { kind: "pillboxes", address: "00:00:00:00:00:01" } as const;
+  /** A status whose firmware is found in the bytes of a file. */
+  const status = (hours: number, firmwarerevsion: string) => ({
+    device: box,
+    series: "pillbox_status" as const,
+    stamp_ms: start_ms + hours * hour_ms,
+    clock: clockQuality.synchronised,
+    values: {
+      ...{
+        devicestamp: 1,
+        voltage: 1,
+        powersource: "battery",
+        eventcount: 1,
+        batteryseconds: "1",
+        firmwarerevsion,
+      },
+      ...{ macaddress: "a", nextpanicstart: 1, nextpanicstop: 1 },
+    },
+  });
   const opened = ({ path }: { path: string }) =>
     openGatewayStore({ directory: path, clock, log, home: 12, ...writerOfTests() });
 
@@ -84,24 +103,6 @@ describe("a gateway", () => {
   test("removes what it has recorded in a pause that it hears of later, and its bytes from the file", async () => {
     using directory = temporaryDirectory();
     const store = await opened(directory);
-    const box = { kind: "pillboxes", address: "00:00:00:00:00:01" } as const;
-    const status = (hours: number, firmwarerevsion: string) => ({
-      device: box,
-      series: "pillbox_status" as const,
-      stamp_ms: start_ms + hours * hour_ms,
-      clock: clockQuality.synchronised,
-      values: {
-        ...{
-          devicestamp: 1,
-          voltage: 1,
-          powersource: "battery",
-          eventcount: 1,
-          batteryseconds: "1",
-          firmwarerevsion,
-        },
-        ...{ macaddress: "a", nextpanicstart: 1, nextpanicstop: 1 },
-      },
-    });
     await store.append([status(0, "FIRMWARE-KEPT"), status(2, "FIRMWARE-PAUSED")]);
     expect(await store.takePauses([open])).toBe(1);
     await store.close();
@@ -128,24 +129,6 @@ describe("a gateway", () => {
   test("that is restricted removes what a clock ahead has stamped, and its bytes from the file", async () => {
     using directory = temporaryDirectory();
     const store = await opened(directory);
-    const box = { kind: "pillboxes", address: "00:00:00:00:00:01" } as const;
-    const status = (hours: number, firmwarerevsion: string) => ({
-      device: box,
-      series: "pillbox_status" as const,
-      stamp_ms: start_ms + hours * hour_ms,
-      clock: clockQuality.synchronised,
-      values: {
-        ...{
-          devicestamp: 1,
-          voltage: 1,
-          powersource: "battery",
-          eventcount: 1,
-          batteryseconds: "1",
-          firmwarerevsion,
-        },
-        ...{ macaddress: "a", nextpanicstart: 1, nextpanicstop: 1 },
-      },
-    });
     await store.append([status(0, "FIRMWARE-KEPT"), status(2, "FIRMWARE-PAUSED")]);
     const restriction = { target: { home: 12 }, at_ms: start_ms + hour_ms, who: "lea", reason: "a letter" };
     expect(await store.restrict(restriction)).toEqual([0]);
@@ -153,21 +136,6 @@ describe("a gateway", () => {
     const bytes = readFileSync(databaseOf(directory.path), "latin1");
     expect([bytes.includes("FIRMWARE-KEPT"), bytes.includes("FIRMWARE-PAUSED")]).toEqual([true, false]);
     checkTotals(directory.path);
-  });
-
-  test("keeps nothing that may be of a pause, because its time is only bounded", async () => {
-    using directory = temporaryDirectory();
-    const store = await opened(directory);
-    await store.takePauses([{ ...open, before_ms: start_ms + 3 * hour_ms }]);
-    const bounded = (hours: number, event: number) => ({
-      ...at(hours, event),
-      clock: clockQuality.bounded,
-      unsure_ms: hour_ms,
-    });
-    await store.append([bounded(-1, 1), bounded(0.5, 2), bounded(3.5, 3), bounded(4.5, 4)]);
-    const { dropped } = await store.overview();
-    expect(dropped).toEqual({ "while recording was paused": 2 });
-    await store.close();
   });
 
   test("drops what has waited for its time and lies in a pause, and its bytes from the files, also those of its log", async () => {

@@ -1,4 +1,5 @@
 import { type TSchema, TypeGuard } from "@sinclair/typebox";
+import { capital } from "../../../base/words.ts";
 import { type ErrorName, errorTable } from "../../server/http-errors.ts";
 import { exampleOf, type JsonObject } from "./openapi-examples.ts";
 
@@ -55,7 +56,7 @@ export class Components {
 function componentName(title: string): string {
   return title
     .split(/[^A-Za-z0-9]+/)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .map(capital)
     .join("");
 }
 

@@ -1,3 +1,4 @@
+import { alarmBits } from "../../../domain/event-words.ts";
 import type { Kind } from "../../../domain/kinds.ts";
 import type { SeriesName } from "../../../domain/series.ts";
 import type { Uncovered } from "../uncovered.ts";
@@ -24,7 +25,7 @@ export const measures = {
     kind: "wirelesssensors",
     series: "wirelesssensor_events",
     field: "event",
-    mask: 0b11,
+    mask: alarmBits,
     title: "Day by hour",
     levels: ["active"],
     least: [1],

@@ -1,10 +1,11 @@
 import { day_ms, type LocalDay } from "../../../base/time.ts";
+import { capital } from "../../../base/words.ts";
 import type { DerivedName } from "../../../domain/derived/derived-table.ts";
 import type { DerivedRow } from "../../../domain/derived/home-data.ts";
 import { quartilesOf } from "../../../domain/derived/quartiles.ts";
 import { countDoses, few, hoursText, numbersOf, timesText } from "../device/device-answer.ts";
 import type { DeviceRow, RowSources } from "../home/home-devices.ts";
-import { capital, listText, numberText } from "../time-text.ts";
+import { listText, numberText } from "../time-text.ts";
 
 /** Subject of an answer: days in order, one or a week, and the devices of the home that are shown. */
 export interface Answering {

@@ -1,11 +1,12 @@
 import { day_ms, isIn, type TimeSpan } from "../../../base/time.ts";
+import { capital } from "../../../base/words.ts";
 import type { DerivedRow } from "../../../domain/derived/home-data.ts";
 import type { SeriesName } from "../../../domain/series.ts";
 import { readingsIn } from "../device/device-request.ts";
 import type { DeviceRow, RowSources } from "../home/home-devices.ts";
 import { open } from "../home/strip-data.ts";
 import type { Asked } from "../site.ts";
-import { capital, durationText, numberText } from "../time-text.ts";
+import { durationText, numberText } from "../time-text.ts";
 
 /** Something that happened in a home, in words. */
 export interface LogEntry {

@@ -1,5 +1,6 @@
 import { day_ms, localDays, type TimeSpan } from "../../../base/time.ts";
 import { isTimezone } from "../../../base/timezone.ts";
+import { capital } from "../../../base/words.ts";
 import { acceptanceAnswer } from "../../../domain/acceptance.ts";
 import { type Quartiles, quartilesOf } from "../../../domain/derived/quartiles.ts";
 import type { WalkingLine } from "../../../domain/derived/walking-passes.ts";
@@ -30,7 +31,7 @@ import {
   type Trouble,
   trailTo,
 } from "../site.ts";
-import { capital, listText, momentText, type Times } from "../time-text.ts";
+import { listText, momentText, type Times } from "../time-text.ts";
 import { hereUntil_ms, uncertainTimesIn } from "../uncovered.ts";
 import { type DeviceRow, type RowSources, rowOf } from "./home-devices.ts";
 import { type HomeNeed, needsOf, toBring, whyOf } from "./home-needs.ts";

@@ -1,5 +1,6 @@
+import { capital } from "../../../base/words.ts";
 import type { OpenJoining } from "../../../domain/joining-state.ts";
-import { capital, clockText, durationText, type Times } from "../time-text.ts";
+import { clockText, durationText, type Times } from "../time-text.ts";
 import type { SetupVisitDevice } from "./setup-visit-data.ts";
 
 /** Kind of a device in words. */

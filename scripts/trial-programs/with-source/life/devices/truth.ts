@@ -179,31 +179,32 @@ function paired(
     ofRow.set(row, fact);
     ofFact.set(fact, row);
   };
-  const seekRow = (fact: Fact, tried: Set<Found>): boolean => {
-    for (const row of rowsOf.get(fact) ?? []) {
-      if (tried.has(row)) continue;
-      tried.add(row);
-      const holder = ofRow.get(row);
-      if (holder !== undefined && !seekRow(holder, tried)) continue;
-      pair(fact, row);
-      return true;
-    }
-    return false;
-  };
-  const seekFact = (row: Found, tried: Set<Fact>): boolean => {
-    for (const fact of factsOf.get(row) ?? []) {
-      if (tried.has(fact)) continue;
-      tried.add(fact);
-      const holder = ofFact.get(fact);
-      if (holder !== undefined && !seekFact(holder, tried)) continue;
-      pair(fact, row);
-      return true;
-    }
-    return false;
-  };
-  for (const fact of facts) if (fact.owed) seekRow(fact, new Set());
-  for (const row of rows) if (!ofRow.has(row)) seekFact(row, new Set());
+  const forFact = { partners: rowsOf, holders: ofRow, pair };
+  const forRow = { partners: factsOf, holders: ofFact, pair: (row: Found, fact: Fact) => pair(fact, row) };
+  for (const fact of facts) if (fact.owed) seek(fact, forFact);
+  for (const row of rows) if (!ofRow.has(row)) seek(row, forRow);
   return { ofRow, ofFact };
+}
+
+/** Finds a partner of one side for one of the other, also one whose holder then finds another. */
+function seek<One, Other>(
+  one: One,
+  side: {
+    readonly partners: ReadonlyMap<One, readonly Other[]>;
+    readonly holders: ReadonlyMap<Other, One>;
+    readonly pair: (one: One, other: Other) => void;
+  },
+  tried = new Set<Other>(),
+): boolean {
+  for (const other of side.partners.get(one) ?? []) {
+    if (tried.has(other)) continue;
+    tried.add(other);
+    const holder = side.holders.get(other);
+    if (holder !== undefined && !seek(holder, side, tried)) continue;
+    side.pair(one, other);
+    return true;
+  }
+  return false;
 }
 
 function nearestFirst(rows: readonly Found[], { at_ms }: Fact): Found[] {
