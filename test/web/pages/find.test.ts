@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { importDocument } from "../../../src/import/file-import.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { sensor } from "../../../testbed/sample.ts";
@@ -59,17 +60,22 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () =>
   });
   afterAll(() => browser?.[Symbol.asyncDispose]());
 
+  /** Until keys are heard. */
+  async function signIn(page: Page): Promise<void> {
+    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
+    await page.locator(".homes").waitFor();
+    await page.waitForLoadState();
+  }
+
   test("a stroke opens a field over any page, which leads on by the keyboard alone", async () => {
     await using visit = await browser.visit({ locale: "en-GB", viewport: { width: 390, height: 844 } });
     const { page } = visit;
-    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
-    await page.locator(".homes").waitFor();
-    await page.goto(served.central.origin);
+    await signIn(page);
     await page.keyboard.press("/");
     await page.keyboard.type("four-");
     const dialog = page.getByRole("dialog", { name: "Find" });
-    await dialog.getByRole("link", { name: nameOf(4, 0) }).waitFor();
-    expect(await dialog.getByRole("status").textContent()).toBe("“four-”: 2 found");
+    await dialog.getByText("“four-”: 2 found").waitFor();
+    expect(await dialog.getByRole("link", { name: nameOf(4, 0) }).count()).toBe(1);
     expect(await faultsForAll(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
@@ -81,11 +87,38 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () =>
     expect(visit.faults).toEqual([]);
   });
 
+  test("each key after an Escape is for the page, also one that comes at once", async () => {
+    await using visit = await browser.visit({ locale: "en-GB" });
+    const { page } = visit;
+    await signIn(page);
+    const seen = await page.evaluate(() => {
+      const press = (key: string) => {
+        const pressed = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+        (document.activeElement ?? document.body).dispatchEvent(pressed);
+      };
+      const fields = () => document.querySelectorAll("dialog[open] input:focus").length;
+      return ["/", "Escape", "/", "Escape"].map((key) => {
+        press(key);
+        return [key, fields(), document.querySelectorAll("dialog").length];
+      });
+    });
+    expect(seen).toEqual([
+      ["/", 1, 1],
+      ["Escape", 0, 0],
+      ["/", 1, 1],
+      ["Escape", 0, 0],
+    ]);
+    await page.keyboard.press("/");
+    await page.keyboard.type("four-");
+    await page.getByText("“four-”: 2 found").waitFor();
+    await page.keyboard.press("Escape");
+    expect(await page.locator("dialog").count()).toBe(0);
+  });
+
   test("who has gone on to a device stays there while more is found, and is back at the field where it is not", async () => {
     await using visit = await browser.visit({ locale: "en-GB" });
     const { page } = visit;
-    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
-    await page.locator(".homes").waitFor();
+    await signIn(page);
     await page.keyboard.press("/");
     await page.keyboard.insertText("four");
     const dialog = page.getByRole("dialog", { name: "Find" });
@@ -109,8 +142,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () =>
   test("a server that is busy is asked again, and the page stays", async () => {
     await using visit = await browser.visit({ locale: "en-GB" });
     const { page } = visit;
-    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
-    await page.locator(".homes").waitFor();
+    await signIn(page);
     const answers = [{ status: 503, body: "busy" }, undefined];
     await page.route("**/find?*", (route) => {
       const answer = answers.shift();

@@ -1,4 +1,4 @@
-/** Has the key `/` open a field over the page. It is there at once; what finds something is loaded for it. */
+/** Has the key `/` open a field over the page, and Escape end it. It is there at once; what finds something is loaded for it. */
 export function openPaletteByKey(): void {
   document.addEventListener("keydown", (event) => {
     const isPlain = !(event.altKey || event.ctrlKey || event.metaKey || event.repeat);
@@ -12,8 +12,18 @@ export function openPaletteByKey(): void {
     input.type = "search";
     input.ariaLabel = input.placeholder = "home, device, person or page";
     dialog.append(input);
+    // By itself Escape only empties a field that has something in it. The next key is for the page, not for a field that nobody sees.
+    dialog.addEventListener("keydown", (pressed) => {
+      if (pressed.key !== "Escape") return;
+      pressed.preventDefault();
+      dialog.close();
+      dialog.remove();
+    });
+    dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
-    void import("./palette.ts").then(({ findBeneath }) => findBeneath(input, dialog));
+    void import("./palette.ts").then(({ findBeneath }) => {
+      if (dialog.open) findBeneath(input, dialog);
+    });
   });
 }

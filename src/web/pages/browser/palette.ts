@@ -1,4 +1,4 @@
-/** Has a field show what `/find` shows for the words in it. Arrows go through what was found, Enter opens the first, and Escape ends it. */
+/** Has a field show what `/find` shows for the words in it. Arrows go through what was found, and Enter opens the first. */
 export function findBeneath(input: HTMLInputElement, dialog: HTMLDialogElement): void {
   const said = document.createElement("p");
   said.setAttribute("role", "status");
@@ -45,15 +45,12 @@ export function findBeneath(input: HTMLInputElement, dialog: HTMLDialogElement):
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) (links[place + step] ?? input).focus();
     else if (event.key === "Enter" && place < 0) links[0]?.click();
-    // By itself it only empties a field that has something in it.
-    else if (event.key === "Escape") dialog.close();
     else return;
     event.preventDefault();
   });
   dialog.addEventListener("close", () => {
     clearTimeout(timer);
     asking?.abort();
-    dialog.remove();
   });
 }
 
