@@ -9,6 +9,7 @@ import {
   weightAnswer,
 } from "../../../src/web/pages/device/device-answer.ts";
 import { localeOf } from "../../../src/web/pages/page-routes.ts";
+import { serveState } from "./state-home.ts";
 
 const zone = "Europe/Berlin";
 /** Friday 20 November 2026, 09:00 in Berlin. */
@@ -34,6 +35,21 @@ test("a pill box says how many doses were taken of those that are known, and whe
     "Took 20 of 20 doses in 21 days. 1 more is not known.",
   );
   expect(dosesAnswer(rowsOf("status", ["unknown", "unknown", "due"]), times)).toBeNull();
+});
+
+test("the table of a box that was heard before anybody opened it has each dose that its answer counts", async () => {
+  const [address, name] = ["b0:0c:00:00:00:08", "Pill box"];
+  const opened = { hours: [[7, 8, 1]], used_ms: 8.5 * day_ms } as const;
+  const one = { ...opened, name, subtype: "broadcasting", device: { kind: "pillboxes", address } } as const;
+  await using serving = await serveState({ devices: [one], days: 20 });
+  const text = await (await serving.ask(`/devices/pillboxes/${encodeURIComponent(name)}`)).text();
+  const [, taken, known] = /Took (\d+) of (\d+) doses/.exec(text) ?? [];
+  const cells = (status: string) => text.split(`data-status="${status}"`).length - 1;
+  expect({ taken: cells("taken"), known: cells("taken") + cells("missed") }).toEqual({
+    taken: Number(taken),
+    known: Number(known),
+  });
+  expect(cells("missed")).toBeGreaterThanOrEqual(10);
 });
 
 test("a scale says the weight of the week beside that of four weeks before, and nothing of a change from too few days", () => {

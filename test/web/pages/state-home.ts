@@ -18,6 +18,8 @@ export interface StateDevice {
   /** For how long it has not been heard, and for how long nothing has happened to it, milliseconds. */
   readonly silent_ms?: number;
   readonly unused_ms?: number;
+  /** How long ago something happened to it for the first time, milliseconds, where that is not when it was first heard. */
+  readonly used_ms?: number;
   readonly battery_percent?: number;
   readonly linkquality?: number;
 }
@@ -85,7 +87,8 @@ async function fill(
     const until = (ago_ms = 0) => Math.min(span.to_ms, now_ms - ago_ms);
     const readings = devices.flatMap((one) => {
       const to_ms = until(one.silent_ms ?? one.unused_ms);
-      return momentsOf(one, { ...span, to_ms }, random).flatMap((at_ms) => readingsAt(one, at_ms));
+      const from_ms = Math.max(span.from_ms, now_ms - (one.used_ms ?? now_ms));
+      return momentsOf(one, { from_ms, to_ms }, random).flatMap((at_ms) => readingsAt(one, at_ms));
     });
     const heard = devices.flatMap(({ device, silent_ms, battery_percent = 90, linkquality = 120 }) => {
       const to_ms = until(silent_ms);

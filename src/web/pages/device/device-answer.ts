@@ -1,4 +1,4 @@
-import { day_ms, startOfDate_ms } from "../../../base/time.ts";
+import { day_ms, startOfDate_ms, type TimeSpan } from "../../../base/time.ts";
 import type { DerivedName } from "../../../domain/derived/derived-table.ts";
 import type { DerivedRow } from "../../../domain/derived/home-data.ts";
 import { placeOf } from "../../../domain/derived/places.ts";
@@ -27,8 +27,8 @@ export async function answerOf(asked: Asked, device: Answered): Promise<string |
   const { now_ms, locale } = asked;
   const { home, zone, name, kind } = device;
   const times = { locale, zone, now_ms };
-  const span = { from_ms: now_ms - looked_days * day_ms, to_ms: now_ms + 1 };
-  const measured: Measured = (of, only) => measuredRows(asked, { name: of, only, home }, span);
+  const measured: Measured = (of, only) =>
+    measuredRows(asked, { name: of, only, home }, answeredSpan(now_ms));
   if (kind === "pillboxes") return dosesAnswer(await measured("doses", [name]), times);
   if (kind === "scales") return weightAnswer(await measured("weight_daily", [name]), times);
   if (kind === "watches") {
@@ -46,6 +46,11 @@ export async function answerOf(asked: Asked, device: Answered): Promise<string |
   return text;
 }
 
+/** The days that an answer is made of. */
+export function answeredSpan(now_ms: number): TimeSpan {
+  return { from_ms: now_ms - looked_days * day_ms, to_ms: now_ms + 1 };
+}
+
 /** So long the answer of a sensor stays: it is of days and weeks. */
 const kept_ms = 5 * 60_000;
 /** Answers that are kept of a site. */
@@ -54,8 +59,7 @@ const memoryOf = memoryBySite<{ readonly text: string | null }>(answers_max);
 
 /** `Took 27 of 31 doses in 35 days; last missed on Wednesday. 2 more are not known.` */
 export function dosesAnswer(all: readonly DerivedRow[], times: Times): string | null {
-  // Before it is known for the first time there was no box yet, or nobody who listened.
-  const rows = all.slice(all.findIndex(({ values }) => values["status"] !== "unknown"));
+  const rows = dosesFromKnown(all);
   const { taken, known, unknown } = countDoses(rows);
   if (known === 0) return null;
   const missed = rows.findLast(({ values }) => values["status"] === "missed");
@@ -64,6 +68,12 @@ export function dosesAnswer(all: readonly DerivedRow[], times: Times): string | 
     missed === undefined ? "" : `; last missed ${whenText(missed, times)}`,
     unknown === 0 ? "." : `. ${unknown} more ${unknown === 1 ? "is" : "are"} not known.`,
   ].join("");
+}
+
+/** Doses from the first on that is known: before it there was no box yet, or nobody who listened. */
+export function dosesFromKnown(rows: readonly DerivedRow[]): readonly DerivedRow[] {
+  const first = rows.findIndex(({ values }) => values["status"] !== "unknown");
+  return first < 0 ? [] : rows.slice(first);
 }
 
 /** How many doses were taken, of how many it is known, and of how many it is not. */

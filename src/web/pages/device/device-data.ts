@@ -10,6 +10,7 @@ import type { Item } from "../../../domain/records/item.ts";
 import { type SeriesName, seriesOf } from "../../../domain/series.ts";
 import { isDevice } from "../../../store/inventory/given-names.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
+import { measuredRows } from "../measures.ts";
 import { type Noting, notingIn } from "../notes/notes-data.ts";
 import { deviceHref } from "../parts/page-frame.tsx";
 import type { PausedNow } from "../parts/paused-text.ts";
@@ -22,7 +23,7 @@ import { hereUntil_ms, readUntil_ms, type Uncovered, uncertainTimesIn, uncovered
 import { type Doses, dosesIn } from "./box-doses.ts";
 import { type Curve, curvesIn, unpolledIn } from "./curve-data.ts";
 import { type DaySpanName, plotAddresses } from "./day-plots.ts";
-import { answerOf } from "./device-answer.ts";
+import { answeredSpan, answerOf, dosesFromKnown } from "./device-answer.ts";
 import {
   type CalendarSpan,
   firstOf,
@@ -143,7 +144,8 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const held = new Set((overview?.series ?? []).map((one) => one.series));
   const all = seriesOfDevice(kind, subtype, held);
   const series = all.find((one) => seriesOf(one).path === query.get("series")) ?? all[0];
-  const first_ms = series === undefined ? undefined : await firstOf(store, { series, item: item.key });
+  const first_ms =
+    series === undefined ? undefined : await firstShown_ms(asked, { series, item: item.key, name, home });
   const usual = fittingSpan(usualSpans[kind], { first_ms, now_ms });
   const span = readSpan(query, { zone, now_ms, usual, first_ms });
   const of = { asked, item: item.key, subtype };
@@ -194,6 +196,18 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   ];
   return { title, plots, drawings, data: { ...data, now_ms, locale, trail } };
 };
+
+/** When what a page shows of a series begins: with its first reading, or with the first dose that its answer counts, which a box tells by being heard before anybody opens it. */
+async function firstShown_ms(
+  asked: Asked,
+  of: { series: SeriesName; item: number; name: string; home: number | undefined },
+): Promise<number | undefined> {
+  const reading_ms = await firstOf(asked.store, of);
+  if (of.series !== "pillbox_events") return reading_ms;
+  const doses = { name: "doses", only: [of.name], home: of.home } as const;
+  const [dose] = dosesFromKnown(await measuredRows(asked, doses, answeredSpan(asked.now_ms)));
+  return dose === undefined ? reading_ms : Math.min(dose.at_ms, reading_ms ?? dose.at_ms);
+}
 
 interface ReadingsOf {
   readonly asked: Asked;
