@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { eventually, lintel, Site } from "../../testbed/front-door.ts";
+import { byCommand, eventually, lintel, Site } from "../../testbed/front-door.ts";
 
 const namespaces = ["unshare", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "--mount", "--uts"];
 const layout = join(import.meta.dir, "../drivers/gpio/fake-sysfs.sh");
@@ -25,12 +25,20 @@ test.skipIf(!mountable)(
     const hold = (value: 0 | 1) => inside(`echo ${value} >/proc/sys/kernel/hostname`);
     const status = () => site.answer("status", "--json", "--data", pi.data);
     const joining = (wanted: boolean) =>
-      eventually(async () => ((await status()).joining === wanted ? true : undefined), `joining: ${wanted}`);
-    await eventually(async () => {
-      const { drivers } = await status();
-      const listening = drivers?.filter(({ state }: { state: string }) => state === "listening");
-      return listening?.length === 2 ? true : undefined;
-    }, "both drivers listen");
+      eventually(
+        async () => ((await status()).joining === wanted ? true : undefined),
+        `joining: ${wanted}`,
+        byCommand,
+      );
+    await eventually(
+      async () => {
+        const { drivers } = await status();
+        const listening = drivers?.filter(({ state }: { state: string }) => state === "listening");
+        return listening?.length === 2 ? true : undefined;
+      },
+      "both drivers listen",
+      byCommand,
+    );
     const { drivers } = await status();
     expect(drivers.find(({ name }: { name: string }) => name === "gpio").detail).toBe(
       "led on GPIO 17, button on GPIO 27 of pinctrl-bcm2711 (sysfs, base 512)",

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { eventually, Site } from "../../testbed/front-door.ts";
+import { byCommand, eventually, Site } from "../../testbed/front-door.ts";
 import { MarkedHomes, marksIn } from "./erasing.ts";
 
 const ending: AsyncDisposable[] = [];
@@ -35,6 +35,7 @@ test("a gateway that is paused hears its sensor and keeps nothing of it, says so
   await eventually(
     async () => ((await status()).store.dropped["while recording was paused"] >= 1 ? true : undefined),
     "the count of what was not kept",
+    byCommand,
   );
   expect(await status()).toMatchObject({ pauses: [{ before_ms: Number.MAX_SAFE_INTEGER }] });
   const signedIn = await fetch(`${gateway.origin}/sign-in`, {

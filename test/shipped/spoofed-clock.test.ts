@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, Site } from "../../testbed/front-door.ts";
+import { byCommand, eventually, Site } from "../../testbed/front-door.ts";
 
 const day_ms = 86_400_000;
 let site: Site;
@@ -46,11 +46,15 @@ test("a clock that leapt by two years, and a restart, leave certificate and key 
   expect([erased.code, erased.said]).toEqual([2, expect.stringMatching(sentence)]);
   const confirmed = await site.lintel("clock", "--confirm", "--data", site.data);
   expect([confirmed.code, confirmed.out]).toEqual([0, expect.stringContaining("It is believed.")]);
-  await eventually(async () => {
-    const status = (await site.answer("status", "--json", "--data", site.data)) as {
-      clock_synchronised: boolean;
-    };
-    return status.clock_synchronised ? true : undefined;
-  }, "the gateway believes the clock");
+  await eventually(
+    async () => {
+      const status = (await site.answer("status", "--json", "--data", site.data)) as {
+        clock_synchronised: boolean;
+      };
+      return status.clock_synchronised ? true : undefined;
+    },
+    "the gateway believes the clock",
+    byCommand,
+  );
   expect(files()).toEqual(kept);
 });

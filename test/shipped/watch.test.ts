@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { eventually, Site } from "../../testbed/front-door.ts";
+import { byCommand, eventually, Site } from "../../testbed/front-door.ts";
 import { inHome } from "../../testbed/uploading.ts";
 
 const site = new Site();
@@ -53,6 +53,7 @@ test("watches on the wires of two homes, neither with a configured address, are 
       await eventually(
         async () => (await site.answer("status", "--json", "--data", site.data)).store.last_seq || undefined,
         "its epoch",
+        byCommand,
       );
       expect(await site.answer("upload", "--config", site.config, "--json")).toMatchObject({ sent: 1 });
       expect(await gateway.stop()).toBe(0);
