@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MirroredProgramme } from "../../scripts/trial-programs/with-source/mirror/programme.ts";
+import { day_ms } from "../../src/base/time.ts";
 import { mirrorOf } from "../../src/cli/central-mirror.ts";
 import type { CentralStore } from "../../src/store/central/central-store.ts";
 import { nightly } from "../../testbed/nightly.ts";
@@ -153,6 +154,21 @@ describe.each(nightly ? ["SQLite", "PostgreSQL"] : ["SQLite"])("a mirror of cent
     const changed = await changedBy(() => update());
     expect(programme.tracesOf(2)).toEqual([]);
     expect(changed.filter((name) => !name.includes("home=2/") && name !== "state/home-2.json")).toEqual([]);
+    expect((await programme.differences()).faults).toEqual([]);
+  });
+
+  test("a year later the measures are cut anew, and none is there twice", async () => {
+    const parts = () =>
+      [...programme.files().keys()].flatMap((name) => /^derived\/home=1\/part=([^/]+)/.exec(name)?.[1] ?? []);
+    const before = parts();
+    clock.advance(400 * day_ms);
+    await update();
+    const after = parts();
+    expect(after.filter((part) => before.includes(part))).toEqual([]);
+    const spans = after
+      .map((part) => part.split("-").map(Number))
+      .sort(([one = 0], [other = 0]) => one - other);
+    expect(spans.filter(([, end = 0], place) => end > (spans[place + 1]?.[0] ?? Infinity))).toEqual([]);
     expect((await programme.differences()).faults).toEqual([]);
   });
 

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { pauseText } from "../../src/cli/pause.ts";
+import * as restrictCommand from "../../src/cli/restrict.ts";
+import { type PauseReason, pauseOpen_ms } from "../../src/store/pause.ts";
+import { start_ms, temporaryDirectory } from "../../testbed/sample.ts";
+import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
+import { openCentral } from "../../testbed/sqlite/opening.ts";
+import { events } from "../store/central-sample.ts";
+import { saidHere } from "./said-here.ts";
+
+const now_ms = Date.UTC(2026, 5, 15);
+const [past_ms, coming_ms, end_ms] = [Date.UTC(2026, 4, 1), Date.UTC(2026, 6, 1), Date.UTC(2026, 7, 1)];
+const pause = {
+  id: "",
+  at_ms: past_ms,
+  home: 0,
+  own: 1,
+  refused: 0,
+  from_ms: past_ms,
+  before_ms: end_ms,
+} as const;
+const open = { before_ms: pauseOpen_ms };
+const withdrawn = { why: "consent_withdrawn" } as const;
+
+test.each([
+  [
+    {},
+    "Recording is paused since 2026-05-01 00:00:00Z, until 2026-08-01 00:00:00Z: nothing of this time is kept.",
+  ],
+  [
+    open,
+    "Recording is paused since 2026-05-01 00:00:00Z, until lintel resume: nothing of this time is kept.",
+  ],
+  [
+    { from_ms: coming_ms },
+    "Recording is paused from 2026-07-01 00:00:00Z on, until 2026-08-01 00:00:00Z: nothing of this time is kept.",
+  ],
+  [
+    { from_ms: now_ms, kind: "watches" },
+    "Recording of the watches of this home is paused since 2026-06-15 00:00:00Z, until 2026-08-01 00:00:00Z: nothing of this time is kept.",
+  ],
+  [
+    { ...open, ...withdrawn, kind: "watches", address: "11:22", itemid: 7, home: 12 },
+    "Recording of the watch 11:22 of home 12 is stopped since 2026-05-01 00:00:00Z: consent was withdrawn. Nothing of this time is kept.",
+  ],
+  [
+    { ...open, ...withdrawn, kind: "scales", itemid: 7 },
+    "Recording of the scale 7 of this home is stopped since 2026-05-01 00:00:00Z: consent was withdrawn. Nothing of this time is kept.",
+  ],
+  [
+    { ...open, why: "enrollment_ended", from_ms: coming_ms },
+    "Recording is stopped from 2026-07-01 00:00:00Z on: the enrollment ends then. Nothing of this time is kept.",
+  ],
+  [
+    { why: "restricted" },
+    "Recording is stopped since 2026-05-01 00:00:00Z, until 2026-08-01 00:00:00Z: what was recorded is restricted, and shown to nobody. Nothing of this time is kept.",
+  ],
+] as const)("a pause is told by what, since or from when, until when and why: %j", (differs, said) => {
+  expect(pauseText({ ...pause, ...differs }, now_ms)).toBe(said);
+});
+
+const place = temporaryDirectory();
+afterAll(() => place[Symbol.dispose]());
+
+/** Homes in which nothing is recorded, one for each reason that there is, and one that was restricted and is not any more. */
+const reasons: Readonly<Record<number, PauseReason | undefined>> = {
+  1: undefined,
+  2: "consent_withdrawn",
+  3: "enrollment_ended",
+  4: "restricted",
+  5: "restricted",
+};
+beforeAll(async () => {
+  const store = await openCentral(place.path);
+  for (const home of Object.keys(reasons).map(Number)) {
+    const gateway = new SimulatedGateway(home, `home ${home}`).add(...events(home, 1));
+    await store.receive(gateway.all(), gateway.sender);
+    const why = reasons[home];
+    const wish = { target: { home }, at_ms: start_ms + home, who: "lea", reason: `letter ${home}` };
+    if (why === "restricted") await store.restrict(wish);
+    else {
+      const id = `${home}`.repeat(32);
+      const span = { ...{ id, at_ms: start_ms, from_ms: start_ms }, ...open, ...(why && { why }) };
+      await store.takePauses([{ ...span, home, own: 1 }]);
+    }
+    if (home === 5) await store.liftRestriction({ ...wish, at_ms: start_ms + 9_000 });
+  }
+  await store.close();
+});
+
+test("the list of restricted homes has no other in which nothing is recorded, and the journal says who and why", async () => {
+  const said = (...words: string[]) => saidHere(restrictCommand, "--list", ...words, "--data", place.path);
+  const { restricted, journal } = JSON.parse(await said("--json"));
+  expect(restricted).toEqual([{ home: 4, since_ms: start_ms + 4 }]);
+  expect(
+    journal.map(({ act, home, words }: Record<string, unknown>) => [act, home, words]).toSorted(),
+  ).toEqual([
+    ["lift", 5, "letter 5"],
+    ["restrict", 4, "letter 4"],
+    ["restrict", 5, "letter 5"],
+  ]);
+  const [first, ...table] = (await said()).split("\n");
+  expect(first).toStartWith("Home 4 has been restricted since ");
+  expect(table.join("\n")).not.toContain("has been restricted");
+  expect(table.map((line) => line.trim().split(/\s{2,}/)).filter(([, act]) => act === "lift")).toEqual([
+    [expect.any(String), "lift", "5", "–", "lea", "letter 5"],
+  ]);
+});
