@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { isAsSigned } from "../../../src/base/signed-json.ts";
+import { day_ms } from "../../../src/base/time.ts";
 import { acceptanceAnswer, acceptanceReportOf } from "../../../src/domain/acceptance.ts";
 import { acceptancesIn } from "../../../src/gateway/acceptance/acceptances.ts";
 import {
@@ -7,7 +8,7 @@ import {
   type NightFigures,
   nextMorning_ms,
 } from "../../../src/gateway/acceptance/first-night.ts";
-import { keptLog } from "../../../testbed/sample.ts";
+import { keptLog, reading } from "../../../testbed/sample.ts";
 import { type HomeName, VisitedHome } from "./visit-home.ts";
 
 /** In Berlin; the visit ended on the day before at about half past three. */
@@ -131,3 +132,49 @@ test("the next morning is seven o'clock by the clocks of the home, also where th
   for (const [zone = "", finished = "", morning = ""] of mornings)
     expect(nextMorning_ms(zone, Date.parse(finished))).toBe(Date.parse(morning));
 });
+
+const box = { kind: "pillboxes", address: "00:00:00:00:00:21", subtype: "polled" } as const;
+const watch = { kind: "watches", address: "a4:c1:38:00:00:22" } as const;
+const epoch = { duration: 60, distance: 1, steps: 2, walkState: 2, runState: 1, sleepState: 1 };
+const opened = (at_ms: number) =>
+  [0b10, 0].map((event, second) => reading(box, "pillbox_events", at_ms + second * 1_000, { event }));
+const worn = (at_ms: number) => [reading(watch, "watch_epochs", at_ms, epoch)];
+const untold = (name: string) => expect.stringContaining(`${name} has told of no task since`);
+
+test.each([
+  ["neither", undefined, undefined, [untold("Polled box"), untold("Watch")]],
+  ["both", 60_000, 60_000, []],
+  ["one", 60_000, undefined, [untold("Watch")]],
+  ["neither but before it was asked", -3_600_000, -3_600_000, [untold("Polled box"), untold("Watch")]],
+  ["neither but after the night", day_ms, day_ms, [untold("Polled box"), untold("Watch")]],
+] as const)(
+  "of devices that tell later, a night names those that have told of no task since they were asked: %s",
+  async (_, box_ms, watch_ms, faults) => {
+    await using visited = await VisitedHome.make();
+    const { store, clock, directory, hold, acceptances } = visited;
+    for (const [device, name] of [
+      [box, "Polled box"],
+      [watch, "Watch"],
+    ] as const) {
+      await store.append([], { states: [{ device, heard_ms: clock.now().unix_ms, listener: "zigbee" }] });
+      await store.nameItem({ address: device.address, name, given_ms: clock.now().unix_ms });
+      acceptances.ask(device.address);
+      clock.advance(60_000);
+    }
+    await visited.tryAll();
+    const asked_ms = clock.now().unix_ms - 60_000;
+    await visited.faults();
+    await visited.passes(seven_ms);
+    await store.append([
+      ...(box_ms === undefined ? [] : opened(asked_ms + box_ms)),
+      ...(watch_ms === undefined ? [] : worn(asked_ms + watch_ms)),
+    ]);
+    const nights = new FirstNights({
+      ...{ store, clock, directory, hold, log: keptLog().log },
+      figures: () => ({ late: 0, commit_ms: 25, clock_error_ms: 12 }),
+    });
+    const night = await nights.look();
+    nights.stop();
+    expect(night?.faults.map(({ what }) => what)).toEqual([...faults] as never);
+  },
+);

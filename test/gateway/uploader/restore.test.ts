@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
-import { restoreHistory } from "../../../src/gateway/uploader/home-restore.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { meshFile } from "../../../src/domain/mesh-file.ts";
+import { restoreHistory, restoreHome } from "../../../src/gateway/uploader/home-restore.ts";
 import type { Batch } from "../../../src/store/batch.ts";
-import { start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { pauseOpen_ms } from "../../../src/store/pause.ts";
+import { keptLog, sensor, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { rowsOf } from "../../../testbed/sqlite/database-rows.ts";
 import { encoded, gatewayOf, receive } from "../../central/receiver/receiving.ts";
+import { recordOf } from "../../domain/records/marked-home.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
 import { openUpload } from "../../store/upload/opening.ts";
 import { centralAt } from "./central-at.ts";
@@ -104,4 +109,54 @@ test("a restore whose time is up asks for nothing more", async () => {
   clock.travel(7 * 3_600_000);
   await using home = await restored(central, 0);
   expect([home.readings, queries.length]).toEqual([expect.stringContaining("has taken 6 h"), 0]);
+});
+
+test("a box that comes back has what central holds of its home, but for times that were paused or erased at the box that it replaces", async () => {
+  const clock = new SettableClock(start_ms + 3_600_000);
+  await using receiving = await receive({ clock });
+  await receiving.send(12, gateway.all());
+  const item = { itemid: 7, itemname: "hall", typename: "wirelesssensors", statusname: "Assigned" };
+  await receiving.store.importRecords([
+    [
+      recordOf("homes", 12, { homeid: 12 }),
+      recordOf("items", 7, { ...item, macaddress: sensor(12).address, currenthomeid: 12 }),
+    ],
+  ]);
+  const file = new TextEncoder().encode(JSON.stringify({ scans: [] }));
+  await receiving.store.putBackup(12, meshFile, file);
+  const { central } = centralAt(new URL(receiving.url).origin, { token: await receiving.homeToken(12) });
+  const at = (count: number) => start_ms + count * 10_000;
+  const id = "0123456789abcdef".repeat(2);
+  const pauses = [
+    { id, ...({ at_ms: at(20), from_ms: at(20), before_ms: at(30), home: 0, own: 1 } as const) },
+    {
+      id: "fedcba9876543210".repeat(2),
+      at_ms: at(50),
+      from_ms: at(50),
+      before_ms: pauseOpen_ms,
+      home: 0,
+      own: 1,
+    } as const,
+  ];
+  const everything = { subject: null, kind: null, address: null, itemid: null };
+  const erasures = [{ id, place: 0, at_ms: at(15), home: 0, ...everything, from_ms: 0, before_ms: at(10) }];
+  using directory = temporaryDirectory();
+  const { log } = keptLog();
+  const told: number[] = [];
+  const restored = await restoreHome({
+    ...{ directory: directory.path, central, clock, log, days: 100_000, erasures, pauses },
+    onBatch: (_, readings) => void told.push(readings),
+  });
+  expect(restored).toEqual({ readings: 60, records: 2, network: false });
+  expect(told.at(-1)).toBe(60);
+  const stamps = rowsOf(directory.path).map(({ stamp }) => (stamp - start_ms) / 10_000);
+  const kept = Array.from({ length: 60 }, (_, count) => count).filter(
+    (count) => count >= 10 && !(count >= 20 && count < 30) && count < 50,
+  );
+  expect(stamps.toSorted((one, other) => one - other)).toEqual(kept);
+  const store = await openUpload(directory.path);
+  expect(await store.pauses()).toMatchObject(pauses);
+  expect(await store.erasures()).toMatchObject(erasures);
+  await store.close();
+  expect(readFileSync(join(directory.path, meshFile))).toEqual(Buffer.from(file));
 });
