@@ -416,6 +416,16 @@ async function signIn({ page }: Visit, { central, mint }: HomesCentral): Promise
   await page.locator(".homes").waitFor();
 }
 
+test("a central without a mirror says what a query would need, and by whom", async () => {
+  await using served = await serveHomes();
+  const page = await served.page("/sql", await served.mint("read"));
+  expect(page.status).toBe(200);
+  const text = await page.text();
+  expect(text).toContain("<h1>No query is answered here.</h1>");
+  expect(text).toContain("Whoever runs it starts it with --mirror DIRECTORY");
+  expect((await served.page("/sql.csv?q=SELECT+1", await served.mint("read"))).status).toBe(404);
+});
+
 test("whoever opens the first page finds all homes read already", async () => {
   await using served = await serveHomes();
   const { store } = served.central;

@@ -188,7 +188,7 @@ test("the page of the home has the walks and doses of the interface", async () =
   const isShown = ({ stamp }: Row) =>
     Number(stamp) * 1_000 >= data.window.from_ms && Number(stamp) * 1_000 < data.window.to_ms;
   const walks = valuesOf((await derived("walks")).filter(isShown), "speed");
-  expect(text).toContain(`walking ${rounded(median(walks), 2)} m/s, ${walks.length} passes`);
+  expect(text).toContain(`walking ${rounded(median(walks), 2)}\u00a0m/s, ${walks.length} passes`);
   const doses = await derived("doses");
   const boxes = data.devices.flatMap(({ name, latest }) =>
     latest?.type === "doses" ? [{ name, latest }] : [],

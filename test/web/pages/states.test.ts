@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { eventually } from "../../../testbed/front-door.ts";
 import { nightly } from "../../../testbed/nightly.ts";
 import { faultsForAll } from "./accessibility.ts";
 import { states } from "./states.ts";
@@ -57,9 +58,11 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     await page.waitForURL(`${serving.origin}/`);
     const facts = page.locator(".device-row", { hasText: "Bedroom" }).locator(".device-facts");
     await facts.filter({ hasText: "heard now" }).waitFor();
-    await page.clock.runFor(10 * 60_000);
-    // The data came shortly after the minutes began to be counted.
-    await facts.filter({ hasText: /heard (9|10) minutes ago/ }).waitFor();
+    // The data came shortly after the minutes began to be counted, and from a busy server come once more after some have passed.
+    await eventually(async () => {
+      await page.clock.runFor(10 * 60_000);
+      return /heard (9|1\d) minutes ago/.test((await facts.textContent()) ?? "") || undefined;
+    }, "its minutes pass");
     expect(visit.faults).toEqual([]);
   });
 });

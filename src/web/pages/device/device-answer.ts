@@ -173,7 +173,7 @@ function speedAnswer(rows: readonly DerivedRow[], { locale, now_ms }: Times): st
       : speed(before.median) === speed(week.median)
         ? ", as usual"
         : `, usually ${speed(before.median)}`;
-  return `Walks at ${speed(week.median)} m/s this week${usual}.`;
+  return `Walks at ${speed(week.median)}\u00a0m/s this week${usual}.`;
 }
 
 /** The last day that a value is known of, beside the usual one. */

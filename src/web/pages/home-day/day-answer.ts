@@ -103,7 +103,7 @@ function toldOf({ only, locale }: Answering): readonly Told[] {
     },
     {
       ...{ measure: "walk_days", field: "speed", group: "Curtain sensors" },
-      say: (value) => `walked at ${number(2)(value)} m/s`,
+      say: (value) => `walked at ${number(2)(value)}\u00a0m/s`,
       short: number(2),
     },
     {

@@ -197,7 +197,7 @@ function Walking({ line: { name, speeds }, locale }: { line: WalkingRow; locale:
       <bdi>{name}</bdi>:{" "}
       {speeds === null
         ? "nobody walked past all sensors of this line"
-        : `walking ${numberText(speeds.median, locale, 2)} m/s, ${speeds.count === 1 ? "1 pass" : `${speeds.count} passes`}`}
+        : `walking ${numberText(speeds.median, locale, 2)}\u00a0m/s, ${speeds.count === 1 ? "1 pass" : `${speeds.count} passes`}`}
     </p>
   );
 }

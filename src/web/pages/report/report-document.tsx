@@ -241,7 +241,7 @@ function answerOf({ pillboxes, walking, missing }: HouseholdReport) {
     ...speeds.flatMap(({ name, speed }) =>
       speed === undefined
         ? []
-        : [`The middle walk on the line ${name} was ${numberText(speed, "en", 2)} m/s.`],
+        : [`The middle walk on the line ${name} was ${numberText(speed, "en", 2)}\u00a0m/s.`],
     ),
     ...(worst === undefined ? [] : [`Least was heard of ${worst.itemname}: ${listenedText(worst)}.`]),
   ];

@@ -18,12 +18,11 @@ export interface SqlData {
 
 export const showSql: Show<SqlData> = async (asked) => {
   const { site, query: given, now_ms, locale } = asked;
-  const sql = sourceOf(asked);
   const query = given.get("q") ?? "";
-  const off = (await sql.off()) ?? null;
+  const off = site.sql === undefined ? noMirror : ((await site.sql.off()) ?? null);
   const isAsked = off === null && query.trim() !== "";
   const answer = isAsked ? await answerOf(asked, page_rows_max) : null;
-  const data: SqlData = { query, query_max, off, answer, tables: sql.tables };
+  const data: SqlData = { query, query_max, off, answer, tables: site.sql?.tables ?? [] };
   return { title: "SQL", data: { ...data, now_ms, locale, trail: trailTo(site.role, undefined) } };
 };
 
@@ -60,5 +59,7 @@ function sourceOf({ site }: Asked): SqlSource {
   return site.sql;
 }
 
+const noMirror =
+  "This central keeps no mirror that could be asked. Whoever runs it starts it with --mirror DIRECTORY, and it makes one at once.";
 const page_rows_max = 200;
 const file_rows_max = 100_000;

@@ -32,12 +32,14 @@ export function SqlPage(data: SqlData & FrameData) {
           </form>
           {answer === null ? null : <Answer answer={answer} query={query} />}
         </div>
-        <section aria-label="Tables">
-          <h2>Tables</h2>
-          {tables.map((table) => (
-            <Columns key={table.name} table={table} />
-          ))}
-        </section>
+        {tables.length === 0 ? null : (
+          <section aria-label="Tables">
+            <h2>Tables</h2>
+            {tables.map((table) => (
+              <Columns key={table.name} table={table} />
+            ))}
+          </section>
+        )}
       </div>
       <p class="quiet">
         You see the homes that your token sees, as the mirror has them since the last night. Times are UTC. A
