@@ -136,7 +136,7 @@ const sentences: readonly Sentence[] = [
     },
   },
   {
-    form: /^Walks at ([\d.]+) m\/s this week(?:, as usual|, usually ([\d.]+))?\.$/,
+    form: /^Walks at ([\d.]+)\u00a0m\/s this week(?:, as usual|, usually ([\d.]+))?\.$/,
     measure: "walks",
     numbers: (rows, [speed, often]) => {
       const isNew = ({ stamp }: Row) => now_ms - Number(stamp) * 1_000 < 7 * day_ms;
@@ -223,7 +223,7 @@ const ofDays: readonly (readonly [
     "away_min",
     (text) => (text === "" ? 0 : minutes(text)),
   ],
-  [/walked at (\d+\.\d+) m\/s(?:, usually (\d+\.\d+))?/i, "walk_days", "speed", number, 2],
+  [/walked at (\d+\.\d+)\u00a0m\/s(?:, usually (\d+\.\d+))?/i, "walk_days", "speed", number, 2],
   [
     /took ([\d,]+) steps(?:, usually ([\d,]+))?/i,
     "steps_daily",
