@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { BleDriver } from "../../../drivers/ble/driver.ts";
 import { bthomeDevices } from "../../../drivers/bthome/driver.ts";
-import type { BthomeObject } from "../../../drivers/bthome/objects.ts";
+import { type BthomeObject, objectTypes } from "../../../drivers/bthome/objects.ts";
 import { judgeSensor, type SensorState, sensorSightingOf } from "../../../drivers/bthome/sensor.ts";
 import { encodeServiceData } from "../../../drivers/bthome/service-data.ts";
 import { listening, type Rig, startRig } from "../ble/rig.ts";
@@ -92,3 +92,55 @@ test.each([
     expect(recorded).toBe(expected);
   },
 );
+
+/** Types whose objects go to the same place, by that place. */
+const together = Map.groupBy(
+  [...objectTypes].flatMap(([id, { kept }]) =>
+    kept === undefined ? [] : [{ id, place: JSON.stringify(kept) }],
+  ),
+  ({ place }) => place,
+);
+const placed = [...together].map(([place, types]) => [place, types.map(({ id }) => id)] as const);
+const sighted = (...objects: readonly BthomeObject[]) => sensorSightingOf(objects, { triggered: false });
+
+test.each(placed.filter(([place]) => place.includes("bit")))(
+  "of all objects that are told as %s one that is set is enough, wherever it stands",
+  (place, ids) => {
+    const { bit } = JSON.parse(place);
+    for (const set of ids) {
+      const objects = [...ids, ids[0] ?? 0].map((id) => ({ id, value: id === set ? 1 : 0 }));
+      expect(sighted(...objects)?.bits).toEqual(new Map([[bit, 1]]));
+      expect(sighted(...objects.toReversed())?.bits).toEqual(new Map([[bit, 1]]));
+    }
+    expect(sighted(...ids.map((id) => ({ id, value: 0 })))?.bits).toEqual(new Map([[bit, 0]]));
+  },
+);
+
+test.each(placed.filter(([place]) => place.includes("quantity")))(
+  "of all objects that are told as %s each is a quantity of its own",
+  (place, ids) => {
+    const { quantity } = JSON.parse(place);
+    const objects = [...ids, ids[0] ?? 0, ids[0] ?? 0].map((id) => ({ id, value: 1 }));
+    expect(sighted(...objects)?.measures.map((one) => one.quantity)).toEqual(
+      objects.map((_, place) => (place === 0 ? quantity : `${quantity}_${place + 1}`)),
+    );
+  },
+);
+
+test("of several buttons each press says of which, also where others were not pressed; of one it does not", () => {
+  const press = (value: number) => ({ id: 0x3a, value });
+  expect(sighted(press(1))?.presses).toEqual(["single"]);
+  expect(sighted(press(0), press(1), press(0), press(2))?.presses).toEqual(["2_single", "4_double"]);
+  expect(sighted(press(0), press(0))).toMatchObject({ presses: [] });
+});
+
+test("a voltage is that of the battery, unless something shows that it is of the mains", () => {
+  const volts = { id: 0x0c, value: 2.987 };
+  const warm = { id: 0x02, value: 21 };
+  expect(sighted(volts, warm)).toMatchObject({ battery_mv: 2_987, measures: [{ quantity: "temperature" }] });
+  for (const id of [0x0b, 0x0a, 0x43, 0x5c]) {
+    const seen = sighted(volts, { id, value: 1 });
+    expect(seen?.measures.map(({ quantity }) => quantity)).toContain("voltage");
+    expect(seen?.battery_mv).toBeUndefined();
+  }
+});

@@ -154,6 +154,36 @@ test("a kill between two events of one reply loses none", async () => {
   expect(home.events().map(({ values }) => values["event"])).toEqual([1, 2, 3]);
 });
 
+test.each([
+  ["nothing", 0, 0],
+  ["nothing before, and one after", 0, 1],
+  ["one before, and nothing after", 1, 0],
+  ["some before and after", 3, 2],
+])("a box that restarts again and again while %s happens has each event once", async (_, before, after) => {
+  await using home = await household();
+  const { box, host } = home;
+  let events = 0;
+  const happen = (count: number) => {
+    for (const last = events + count; events < last; ) {
+      events += 1;
+      box.doors(events);
+    }
+  };
+  home.start();
+  await home.polled(1);
+  for (let restarts = 0; restarts < 3; restarts += 1) {
+    happen(before);
+    await home.pass(2 * hour_ms, hour_ms);
+    box.restart();
+    happen(after);
+    await home.pass(2 * hour_ms, hour_ms);
+    expect(home.events().map(({ values }) => values["event"])).toEqual(
+      Array.from({ length: events }, (_, event) => event + 1),
+    );
+  }
+  expect(host.gaps).toEqual([]);
+});
+
 test.each([1, 2, 3, 4])(
   "a radio that goes off after answer %i of a box that has restarted loses no event, and brings none twice",
   async (answers) => {

@@ -99,6 +99,31 @@ describe("a greedy token", () => {
   });
 });
 
+test("who had a turn longest ago has the next one, however many others wait and however they came", async () => {
+  const budget = new Budget({ clock: clock(), scale: "gateway" });
+  const { turns, waiting_of_token } = costTable.heavy.gateway;
+  const each = Math.min(3, waiting_of_token);
+  const greedy = ["one", "two", "three", "four"].flatMap((token) => Array<string>(each).fill(token));
+  const begun: string[] = [];
+  const go: (() => void)[] = [];
+  const all = greedy.map((token, place) =>
+    budget.spend("heavy", callerOf(token, `10.0.0.${token.length}${place % 2}`), () => {
+      begun.push(token);
+      return new Promise<void>((resolve) => go.push(resolve));
+    }),
+  );
+  for (let ended = 0; ended < greedy.length; ended += 1)
+    (await eventually(() => go[ended], "the next turn"))();
+  await Promise.all(all);
+  // None has a turn more than another that waits, but for the first, which came while nobody else was there.
+  for (let turn = turns; turn < greedy.length; turn += 1) {
+    const had = [...new Set(greedy)].map(
+      (token) => begun.slice(0, turn).filter((one) => one === token).length,
+    );
+    expect(Math.max(...had) - Math.min(...had)).toBeLessThanOrEqual(1);
+  }
+});
+
 test("addresses of one /64 of IPv6 are one address, whatever tokens come from it", async () => {
   const budget = new Budget({ clock: clock(), scale: "gateway" });
   const { of_address } = costTable.live.gateway;
