@@ -8,6 +8,7 @@ import {
   notice_interval_ms,
 } from "../../../src/central/alerts/due-notices.ts";
 import { mailText } from "../../../src/central/alerts/mail-text.ts";
+import { forgetHomes } from "../../../src/central/alerts/outages.ts";
 import type { AlertRecipient } from "../../../src/config/alert-settings.ts";
 import { type NeedDuty, type NeedType, needLevels, needRules } from "../../../src/domain/fleet-home.ts";
 import { centralItself, type Outage } from "../../../src/domain/outage.ts";
@@ -96,6 +97,42 @@ test("nobody is told twice, of what is not ripe, is over, or was acknowledged", 
   ];
   for (const change of changes) expect(notice([outage(change)])).toBeUndefined();
   expect(ids(notice([outage({ id: 1, told: { field: now_ms } }), outage({ id: 2 })])?.told)).toEqual([2]);
+});
+
+test.each([
+  ["new", "of just now", 60_000],
+  ["new", "that has waited for hours", 5 * hour_ms],
+  ["digest", "of just now", 60_000],
+  ["digest", "that has waited for an hour", hour_ms],
+] as const)("a %s notice %s is written anew at once without a home that is restricted", (kind, _, age_ms) => {
+  const made_ms = now_ms - age_ms;
+  const waiting = {
+    ...{ message_id: "a", subject: "", text: "", made_ms, tries: 3 },
+    next_ms: now_ms + hour_ms,
+  };
+  const digest_ms = kind === "digest" ? made_ms : had.digest_ms;
+  const state: AlertState = {
+    ...{ next_id: 9, left_out: 0, undelivered: [] },
+    outages: [
+      outage({ id: 1, home: 3, told: { field: made_ms } }),
+      outage({ id: 2, home: 4, told: { field: made_ms, lead: made_ms - 1 } }),
+      outage({ id: 3, home: 3, need: "retention_due" }),
+      outage({ id: 4, home: 5, told: { field: made_ms - 1 } }),
+    ],
+    recipients: {
+      field: { waiting, mailed_ms: made_ms, digest: had.digest, digest_ms },
+      lead: { ...had, mailed_ms: made_ms },
+    },
+  };
+  expect(nextNotice(state, field, [field, lead], now_ms)).toBeUndefined();
+  expect(forgetHomes(state, new Set([3]))).toBe(true);
+  const next = nextNotice(state, field, [field, lead], now_ms);
+  expect([next?.kind, ids(next?.told), ids(state.outages)]).toEqual([kind, [2], [2, 3, 4]]);
+  expect([state.recipients["field"]?.waiting, state.recipients["lead"]]).toEqual([
+    undefined,
+    { ...had, mailed_ms: made_ms },
+  ]);
+  expect(forgetHomes(state, new Set([3]))).toBe(false);
 });
 
 test("homes and needs that a recipient has not chosen are not told to it", () => {
