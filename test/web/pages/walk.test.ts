@@ -233,6 +233,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await stick.tell({ do: "notify", ieee: sensors[1], status: 0x30 });
     await title(/^1 of 4 done/);
     await page.getByRole("button", { name: /^Try.*: Corner$/ }).click();
+    await title(/^Corner: Walk past it/);
     await stick.tell({ do: "notify", ieee: sensors[0], status: 0x32 });
     await title(/^2 of 4 done/);
     expect(await page.locator(".spoken").allTextContents()).toHaveLength(2);
