@@ -12,7 +12,8 @@ import type { RemoteActions } from "../../../src/gateway/remote/remote-actions.t
 import { RemoteChannel } from "../../../src/gateway/remote/remote-channel.ts";
 import { remoteEntriesIn } from "../../../src/gateway/remote/remote-journal.ts";
 import type { RemoteAnswerBody, RemoteOrders } from "../../../src/transfer/protocol.ts";
-import { keptLog, temporaryDirectory } from "../../../testbed/sample.ts";
+import { keptLog, start_ms, temporaryDirectory } from "../../../testbed/sample.ts";
+import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
 import { centralAt } from "../uploader/central-at.ts";
@@ -234,4 +235,40 @@ test("pauses that could not be kept are asked for again", async () => {
   expect(tags).toEqual(Array(asked).fill(null));
   while (tags.length === asked) await turn(clock);
   expect(tags.at(-1)).toBe("one");
+});
+
+/** Keeps how long each wait is to be. */
+class WaitedClock extends SettableClock {
+  readonly waits: number[] = [];
+  override after(delay_ms: number, action: () => void): () => void {
+    this.waits.push(delay_ms);
+    return super.after(delay_ms, action);
+  }
+}
+
+test("a central that is away is asked less and less often, and one that went away again soon anew", async () => {
+  const clock = new WaitedClock(start_ms);
+  using directory = temporaryDirectory();
+  const { log, lines } = keptLog();
+  const away = () => Promise.reject(new Error("nobody listens there"));
+  const nothing = async () => ({ status: 204, body: new Uint8Array() });
+  const orders = async () => ({ status: 200, body: new Uint8Array() });
+  const course = [...Array<typeof away>(7).fill(away), nothing, away, away, orders, away, nothing];
+  const central = { read: () => ({ requests: [] }), ask: () => (course[clock.waits.length] ?? away)() };
+  const channel = new RemoteChannel({
+    ...{ home: 12, settings: { allow: [], keys: [] }, directory: directory.path, clock, log },
+    ...{ actions: {} as RemoteActions, connect: () => central as never, takePauses: async () => {} },
+    random: () => 1,
+  });
+  channel.start();
+  for (let asked = 1; asked <= course.length; asked += 1) {
+    while (clock.waits.length < asked) await new Promise((resume) => setImmediate(resume));
+    if (asked < course.length) clock.advance(clock.waits.at(-1) ?? 0);
+  }
+  await channel.stop();
+  expect(clock.waits.map((wait_ms) => wait_ms / 1_000)).toEqual([
+    ...[30, 60, 120, 240, 480, 840, 840, 230],
+    ...[30, 60, 2, 30, 230],
+  ]);
+  expect(lines.map((line) => line.includes("said once"))).toEqual([true, false, true, false, true, false]);
 });
