@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pauseText } from "../../src/cli/pause.ts";
 import * as restrictCommand from "../../src/cli/restrict.ts";
+import * as resumeCommand from "../../src/cli/resume.ts";
 import { type PauseReason, pauseOpen_ms } from "../../src/store/pause.ts";
 import { start_ms, temporaryDirectory } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
@@ -105,4 +106,22 @@ test("the list of restricted homes has no other in which nothing is recorded, an
   expect(table.map((line) => line.trim().split(/\s{2,}/)).filter(([, act]) => act === "lift")).toEqual([
     [expect.any(String), "lift", "5", "–", "lea", "letter 5"],
   ]);
+});
+
+test("resume ends what somebody may end there, and says of all else who may", async () => {
+  const resumed = (home: number, ...words: string[]) =>
+    saidHere(resumeCommand, "--home", `${home}`, ...words, "--data", place.path);
+  const goesOn = (home: number) => `Recording of home ${home} goes on.`;
+  const wasNot = (home: number) => `Recording of home ${home} was not paused.`;
+  const withdrawn = "recording was stopped: consent was withdrawn";
+  const ended = "recording was stopped: the last enrollment of the home has ended";
+  const restricted = "the home is restricted: what was recorded is shown to nobody";
+  for (const [words, expected] of [
+    [[], [goesOn(1), withdrawn, ended, restricted, withdrawn, wasNot(6)]],
+    [["--again"], [wasNot(1), goesOn(2), ended, restricted, goesOn(5), wasNot(6)]],
+    [[], [wasNot(1), wasNot(2), ended, restricted, wasNot(5), wasNot(6)]],
+  ] as const)
+    for (const [place, said] of expected.entries())
+      expect(await resumed(place + 1, ...words)).toContain(said);
+  expect(JSON.parse(await resumed(1, "--json"))).toEqual({ home: 1, resumed: false });
 });
