@@ -18,6 +18,24 @@ const machineMemory_kb = { small: 925_000, large: 3_880_000 } as const;
 export type MachineSize = keyof typeof machineMemory_kb;
 export const machineSizes = Object.keys(machineMemory_kb) as MachineSize[];
 
+/** The end of a command: its exit code, what it printed and what it said. */
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly said: string;
+}
+
+export interface SiteOptions {
+  /** The command that starts `lintel`. */
+  readonly program?: readonly string[];
+  /** Runs a command in a directory to its end; absent: as a process; `lintelHere` for tests of other things than how a command starts. */
+  readonly commands?: (words: readonly string[], directory: string) => Promise<Ended>;
+  /** A data directory that is there already, and stays. */
+  readonly data?: string;
+  /** The machine that the programs take theirs for; absent: this one. */
+  readonly machine?: MachineSize | undefined;
+}
+
 /**
  * A machine with Lintel on it: a data directory, a configuration and an empty home directory for real processes, which are
  * started as people start them, and all removed at the end. Nothing is in their environment but PATH and HOME.
@@ -34,17 +52,16 @@ export class Site {
   readonly program: readonly string[];
 
   readonly #machine: MachineSize | undefined;
+  readonly #commands: NonNullable<SiteOptions["commands"]>;
 
-  /**
-   * @param options.data a data directory that is there already, and stays
-   * @param options.machine that the programs take theirs for; absent: this one
-   */
   constructor({
     program = [lintel],
+    commands = (words) => this.#started(words),
     data,
     machine,
-  }: { program?: readonly string[]; data?: string; machine?: MachineSize | undefined } = {}) {
+  }: SiteOptions = {}) {
     this.program = program;
+    this.#commands = commands;
     this.#machine = machine;
     this.data = data ?? join(this.directory, "data");
     mkdirSync(this.home);
@@ -105,7 +122,11 @@ export class Site {
   }
 
   /** Runs `lintel` with these words to its end. */
-  async lintel(...words: string[]): Promise<{ code: number; out: string; said: string }> {
+  lintel(...words: string[]): Promise<Ended> {
+    return this.#commands(words, this.directory);
+  }
+
+  async #started(words: readonly string[]): Promise<Ended> {
     const process = this.spawn(words);
     const [out, said, code] = await Promise.all([process.rest(), process.said(), process.exited]);
     return { code, out, said };

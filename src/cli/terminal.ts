@@ -33,11 +33,13 @@ export interface Terminal {
   flushed(): Promise<void>;
 }
 
+/** Where a process prints, and what says how. */
+export type Outputs = Pick<NodeJS.Process, "stdout" | "stderr" | "env">;
+
 export type Colours = ReturnType<typeof pc.createColors>;
 
 /** The terminal of this process. A reader that goes away ends the process quietly, as it does `cat`. */
-export function processTerminal(): Terminal {
-  const { stdout, stderr, env } = process;
+export function processTerminal({ stdout, stderr, env }: Outputs = process): Terminal {
   let gone = false;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isHot, isPowerLow, isWorn, machineHealth, PowerWatch } from "../../src/base/machine-health.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { SimulatedMachine } from "../../testbed/simulated-machine.ts";
 
@@ -111,7 +112,7 @@ test("a supply that was too weak for a moment is seen by who watches it, and tol
 });
 
 test("a gateway tells of this machine what the kernel does, to whoever asks it and to central", async () => {
-  const site = new Site();
+  const site = new Site({ commands: lintelHere });
   const central = join(site.directory, "central");
   const { origin } = await site.central("--data", central);
   const words = ["--scope", "sync", "--home", "12", "--json", "--data", central];

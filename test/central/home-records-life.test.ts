@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { sensor, start_ms } from "../../testbed/sample.ts";
 import { LostBox, numbers } from "../cli/lost-box.ts";
 
 let box: LostBox;
 beforeEach(async () => {
-  box = new LostBox();
+  box = new LostBox({ commands: lintelHere });
   await box.start();
 });
 afterEach(() => box[Symbol.asyncDispose]());
@@ -95,7 +96,7 @@ test("a home record that clashes with what the gateway holds is named in one lin
 });
 
 test("a device that moves keeps its history: each home shows its part, and both gateways are told", async () => {
-  await using other = new LostBox({ home: 15, central: box.central });
+  await using other = new LostBox({ commands: lintelHere, home: 15, central: box.central });
   await other.start();
   await box.live(1, 30);
   await box.upload();

@@ -6,6 +6,7 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { checkFiles, readManifest } from "../../src/cli/backup/backup-files.ts";
 import type { GatewayStore } from "../../src/store/gateway/gateway-store.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { keptLog, sensor, sensorEvent, start_ms } from "../../testbed/sample.ts";
 import { storedEvents } from "../../testbed/sqlite/stored-readings.ts";
@@ -14,7 +15,7 @@ import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 let site: Site;
 let into: string;
 beforeEach(() => {
-  site = new Site();
+  site = new Site({ commands: lintelHere });
   into = join(site.directory, "stick/lintel");
 });
 afterEach(() => site.remove());

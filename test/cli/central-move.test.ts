@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
 import { openCentral } from "../../src/cli/store-place.ts";
 import { type AccountTokens, accountOf, differences } from "../../testbed/central-account.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { nightly } from "../../testbed/nightly.ts";
 import { postgresServer } from "../../testbed/postgres/server.ts";
@@ -14,7 +15,7 @@ import { filled, moved } from "../store/move/moving.ts";
 
 let site: Site;
 beforeEach(() => {
-  site = new Site();
+  site = new Site({ commands: lintelHere });
 });
 afterEach(() => site.remove());
 

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import packageFile from "../../package.json" with { type: "json" };
+import { lintelHere } from "../../testbed/command-here.ts";
 import { lintel, Site } from "../../testbed/front-door.ts";
 
 const site = new Site();
@@ -69,9 +70,9 @@ const mistakes: readonly [words: string[], said: string][] = [
     "lintel: --config and --data both name a store: give one of them\n",
   ],
 ];
-for (const [words, said] of mistakes) {
+for (const [at, [words, said]] of mistakes.entries()) {
   test(`a mistake on the command line is one line and exit 2: ${words.join(" ")}`, async () => {
-    expect(await site.lintel(...words)).toEqual({ code: 2, out: "", said });
+    expect(await (at === 0 ? site.lintel(...words) : lintelHere(words))).toEqual({ code: 2, out: "", said });
   });
 }
 
@@ -88,7 +89,7 @@ describe("a directory without a store", () => {
   ];
   test.each(words)("%s %s says what to do, and makes none", async (...given) => {
     const none = join(site.directory, "none");
-    const { code, out, said } = await site.lintel(...given, "--data", none);
+    const { code, out, said } = await lintelHere([...given, "--data", none]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(said).toMatch(/^lintel: there is no Lintel database in \S+: (start|name) .*\n$/);
     expect(existsSync(none)).toBe(false);
@@ -105,14 +106,14 @@ describe("a directory without a store", () => {
     ["import --dry-run", () => ["import", "--dry-run", programme()]],
   ])("%s fills one only with --new, which does no harm where there is one", async (name, given) => {
     const mistyped = join(site.directory, name.replaceAll(" ", ""));
-    const { code, out, said } = await site.lintel(...given(), "--data", mistyped);
+    const { code, out, said } = await lintelHere([...given(), "--data", mistyped]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(said).toBe(
       `lintel: there is no Lintel database in ${mistyped}: name the data directory of the running server, or give --new to make one there\n`,
     );
     expect(existsSync(mistyped)).toBe(false);
     for (let time = 0; time < 2; time++)
-      expect(await site.lintel(...given(), "--data", mistyped, "--new")).toMatchObject({ code: 0 });
+      expect(await lintelHere([...given(), "--data", mistyped, "--new"])).toMatchObject({ code: 0 });
   });
 });
 

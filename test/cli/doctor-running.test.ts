@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { serviceFindings } from "../../src/cli/doctor/system-checks.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 afterAll(() => site.remove());
 
 test("doctor does not praise a port on which the running gateway hears nothing", async () => {

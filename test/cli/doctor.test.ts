@@ -2,9 +2,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../src/base/clock.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { Site } from "../../testbed/front-door.ts";
 
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 afterAll(() => site.remove());
 
 interface Finding {

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hour_ms } from "../../src/base/time.ts";
-import * as fleetCommand from "../../src/cli/fleet.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { temporaryDirectory } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
-import { saidHere } from "./said-here.ts";
 
 const place = temporaryDirectory();
 afterAll(() => place[Symbol.dispose]());
@@ -40,7 +39,8 @@ beforeAll(async () => {
     await store.noteReport(report, { home, at_ms: now_ms - 2 * hour_ms });
   }
   await store.close();
-  const [head = "", ...lines] = (await saidHere(fleetCommand, "--all", "--data", place.path)).split("\n");
+  const { out } = await lintelHere(["fleet", "--all", "--data", place.path]);
+  const [head = "", ...lines] = out.split("\n");
   const starts = [...head.matchAll(/\S+(?: \S+)*/g)].map(({ index, 0: name }) => ({ index, name }));
   const cellsOf = (line: string) =>
     starts.map(({ index, name }, at) => [name, line.slice(index, starts[at + 1]?.index).trim()]);

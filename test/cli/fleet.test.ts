@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SystemClock } from "../../src/base/clock.ts";
 import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { keptLog, sensor, start_ms } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 const place = ["--data", site.data];
 
 /** Burn-ins of the boxes of homes. */

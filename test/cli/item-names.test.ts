@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { LostBox } from "./lost-box.ts";
 
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 afterAll(() => site.remove());
 
 test("a sensor that joined is called by the name that it is given beside the running gateway, and after the gateway stopped", async () => {
@@ -62,7 +63,7 @@ test("a sensor that joined is called by the name that it is given beside the run
 });
 
 test("what devices are called goes up as a proposal, is shown to who may see that home, and leads nowhere at central", async () => {
-  await using box = new LostBox();
+  await using box = new LostBox({ commands: lintelHere });
   await box.start();
   await box.live(1, 20);
   const items = (): Promise<{ itemname: string; macaddress: string }[]> =>
@@ -98,7 +99,7 @@ test("what devices are called goes up as a proposal, is shown to who may see tha
 });
 
 test("a sensor that [walking] names keeps its name, and a broken one gives up its own to the next", async () => {
-  await using box = new LostBox();
+  await using box = new LostBox({ commands: lintelHere });
   await box.start();
   await box.live(1, 20);
   const of = ["--config", box.site.config];
@@ -141,7 +142,7 @@ test("a sensor that [walking] names keeps its name, and a broken one gives up it
 });
 
 test("a pill box is given the hour for which its dose is prescribed, and nothing else is", async () => {
-  await using box = new LostBox();
+  await using box = new LostBox({ commands: lintelHere });
   await box.start();
   await box.live(1, 2);
   const [sensor] = await box.site.answer("items", "--json", "--data", box.site.data);

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SystemClock } from "../../src/base/clock.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open-store.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { keptLog, sensor, start_ms } from "../../testbed/sample.ts";
 import { writerOfTests } from "../../testbed/sqlite/writer-here.ts";
 
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 const name = "wirelesssensor-000d6f0005a10001";
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LintelProcess, RunningServer, Site } from "../../testbed/front-door.ts";
+import { type LintelProcess, RunningServer, Site, type SiteOptions } from "../../testbed/front-door.ts";
 import { storedEvents } from "../../testbed/sqlite/stored-readings.ts";
 
 const boxProgram = join(import.meta.dir, "box-process.ts");
@@ -80,16 +80,25 @@ export class CentralProcess {
 
 /** A box in a home, and the central that it uploads to: real processes, all removed at the end. */
 export class LostBox implements AsyncDisposable {
-  readonly site = new Site();
+  readonly site: Site;
   readonly home: number;
   readonly central: CentralProcess;
-  readonly tokenFile = join(this.site.directory, "upload-token");
+  readonly tokenFile: string;
   readonly #boxes = new Site({ program: [process.execPath, boxProgram] });
   readonly #ownCentral: boolean;
 
-  /** @param options.central one that runs already; absent: it has one of its own */
-  constructor({ home = 12, central }: { home?: number; central?: CentralProcess } = {}) {
+  /**
+   * @param options.central one that runs already; absent: it has one of its own
+   * @param options.commands as of a `Site`
+   */
+  constructor({
+    home = 12,
+    central,
+    ...site
+  }: { home?: number; central?: CentralProcess } & Pick<SiteOptions, "commands"> = {}) {
     this.home = home;
+    this.site = new Site(site);
+    this.tokenFile = join(this.site.directory, "upload-token");
     this.central = central ?? new CentralProcess(this.site);
     this.#ownCentral = central === undefined;
   }

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pauseText } from "../../src/cli/pause.ts";
-import * as restrictCommand from "../../src/cli/restrict.ts";
-import * as resumeCommand from "../../src/cli/resume.ts";
 import { type PauseReason, pauseOpen_ms } from "../../src/store/pause.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { start_ms, temporaryDirectory } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
 import { events } from "../store/central-sample.ts";
-import { saidHere } from "./said-here.ts";
 
 const now_ms = Date.UTC(2026, 5, 15);
 const [past_ms, coming_ms, end_ms] = [Date.UTC(2026, 4, 1), Date.UTC(2026, 6, 1), Date.UTC(2026, 7, 1)];
@@ -90,8 +88,9 @@ beforeAll(async () => {
 });
 
 test("the list of restricted homes has no other in which nothing is recorded, and the journal says who and why", async () => {
-  const said = (...words: string[]) => saidHere(restrictCommand, "--list", ...words, "--data", place.path);
-  const { restricted, journal } = JSON.parse(await said("--json"));
+  const list = async (...words: string[]) =>
+    (await lintelHere(["restrict", "--list", ...words, "--data", place.path])).out;
+  const { restricted, journal } = JSON.parse(await list("--json"));
   expect(restricted).toEqual([{ home: 4, since_ms: start_ms + 4 }]);
   expect(
     journal.map(({ act, home, words }: Record<string, unknown>) => [act, home, words]).toSorted(),
@@ -100,7 +99,7 @@ test("the list of restricted homes has no other in which nothing is recorded, an
     ["restrict", 4, "letter 4"],
     ["restrict", 5, "letter 5"],
   ]);
-  const [first, ...table] = (await said()).split("\n");
+  const [first, ...table] = (await list()).split("\n");
   expect(first).toStartWith("Home 4 has been restricted since ");
   expect(table.join("\n")).not.toContain("has been restricted");
   expect(table.map((line) => line.trim().split(/\s{2,}/)).filter(([, act]) => act === "lift")).toEqual([
@@ -109,8 +108,10 @@ test("the list of restricted homes has no other in which nothing is recorded, an
 });
 
 test("resume ends what somebody may end there, and says of all else who may", async () => {
-  const resumed = (home: number, ...words: string[]) =>
-    saidHere(resumeCommand, "--home", `${home}`, ...words, "--data", place.path);
+  const resumed = async (home: number, ...words: string[]) => {
+    const { out, said } = await lintelHere(["resume", "--home", `${home}`, ...words, "--data", place.path]);
+    return out + said;
+  };
   const goesOn = (home: number) => `Recording of home ${home} goes on.`;
   const wasNot = (home: number) => `Recording of home ${home} was not paused.`;
   const withdrawn = "recording was stopped: consent was withdrawn";

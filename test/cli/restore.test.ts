@@ -14,13 +14,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { readManifest } from "../../src/cli/backup/backup-files.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { eventually } from "../../testbed/front-door.ts";
 import { LostBox, numbers } from "./lost-box.ts";
 
 let box: LostBox;
 let stick: string;
 beforeEach(() => {
-  box = new LostBox();
+  box = new LostBox({ commands: lintelHere });
   stick = join(box.site.directory, "stick");
 });
 afterEach(() => box[Symbol.asyncDispose]());

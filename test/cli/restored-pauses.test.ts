@@ -5,6 +5,7 @@ import { SystemClock } from "../../src/base/clock.ts";
 import { eraseAgain, unkeptBefore } from "../../src/cli/restore/restoring.ts";
 import { pauseOpen_ms } from "../../src/store/pause.ts";
 import { openCentralStore } from "../../src/store/sqlite/open-central.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { keptLog, start_ms, temporaryDirectory } from "../../testbed/sample.ts";
 import { databaseOf } from "../../testbed/sqlite/opening.ts";
@@ -32,7 +33,7 @@ test("a central that is restored from a backup stops the same homes as the one t
 });
 
 test("a central that comes back from a backup on an empty machine takes stops and restrictions over from a list", async () => {
-  const site = new Site();
+  const site = new Site({ commands: lintelHere });
   try {
     const at = ["--data", site.data];
     const restored = ["--data", join(site.directory, "restored")];

@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SystemClock } from "../../src/base/clock.ts";
-import type { CommandModule } from "../../src/cli/command.ts";
-import * as itemsCommand from "../../src/cli/items.ts";
-import * as meshCommand from "../../src/cli/mesh.ts";
-import * as noteCommand from "../../src/cli/note.ts";
-import * as reportCommand from "../../src/cli/report.ts";
 import { meshFile } from "../../src/domain/mesh-file.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { start_ms, temporaryDirectory } from "../../testbed/sample.ts";
 import { SimulatedGateway } from "../../testbed/simulated-gateway.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
 import { recordOf } from "../domain/records/marked-home.ts";
-import { saidHere } from "./said-here.ts";
 
 const clock = new SystemClock();
 const place = temporaryDirectory();
@@ -49,26 +44,27 @@ beforeAll(async () => {
   await store.close();
 });
 
-const said = (command: CommandModule, ...words: string[]) =>
-  saidHere(command, ...words, "--data", place.path);
-
-const commands: Record<string, (home: number) => Promise<string>> = {
-  items: () => said(itemsCommand),
-  "items --json": () => said(itemsCommand, "--json"),
-  "items show": (home) => said(itemsCommand, "show", nameOf(home)),
-  mesh: (home) => said(meshCommand, "--home", `${home}`),
-  "mesh --json": (home) => said(meshCommand, "--home", `${home}`, "--json"),
-  "note list": (home) => said(noteCommand, "list", "--home", `${home}`),
-  report: (home) => said(reportCommand, "--home", `${home}`),
+const commands: Record<string, (home: number) => string[]> = {
+  items: () => ["items"],
+  "items --json": () => ["items", "--json"],
+  "items show": (home) => ["items", "show", nameOf(home)],
+  mesh: (home) => ["mesh", "--home", `${home}`],
+  "mesh --json": (home) => ["mesh", "--home", `${home}`, "--json"],
+  "note list": (home) => ["note", "list", "--home", `${home}`],
+  report: (home) => ["report", "--home", `${home}`],
 };
 
 test.each(Object.entries(commands))(
   "lintel %s at central tells of a home, and nothing of one that is restricted",
-  async (_name, ask) => {
+  async (_name, words) => {
+    const ask = async (home: number) => {
+      const { out, said } = await lintelHere([...words(home), "--data", place.path]);
+      return out + said;
+    };
     const [shown, hidden] = [await ask(1), await ask(2)];
     expect(shown).toContain(nameOf(1));
     // The name that was asked for stands in the answer that there is none of that name.
-    const told = hidden.replace(/^OperatorError: the inventory has no item \S+:/, "");
+    const told = hidden.replace(/^lintel: the inventory has no item \S+:/, "");
     for (const mark of [nameOf(2), addressOf(2)]) expect(told).not.toContain(mark);
   },
 );

@@ -20,13 +20,14 @@ import { configurationText } from "../../src/cli/setup/configuration-text.ts";
 import { readHomeFile } from "../../src/cli/setup/home-file.ts";
 import { adapterRights } from "../../src/cli/setup/systemd-services.ts";
 import { syncToken_ms } from "../../src/domain/token.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { lintel, Site } from "../../testbed/front-door.ts";
 
 let site: Site;
 let file: string;
 let etc: string;
 beforeEach(() => {
-  site = new Site();
+  site = new Site({ commands: lintelHere });
   file = join(site.directory, "lintel-home.toml");
   etc = join(site.directory, "etc");
 });

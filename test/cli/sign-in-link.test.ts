@@ -5,6 +5,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { defaultInterface, hostInNetwork } from "../../src/web/server/self-signed.ts";
 import { issueCertificate } from "../../src/web/server/tls-certificate.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { type RunningServer, Site } from "../../testbed/front-door.ts";
 import { onScreen, qrLines, readQr } from "./qr-screen.ts";
 
@@ -60,7 +61,7 @@ describe("lintel token create --link", () => {
       `option '--link [url]' argument '${url}' is invalid. It must be the address of the pages alone, such as https://central.example:8090; the name of the token stands before --link: see lintel token create --help`,
     ]),
   ] satisfies [string[], string][])("%p is refused before anything is made", async (words, said) => {
-    const { code, ...rest } = await site.lintel(...create(...words, "--new", ...on("refused")));
+    const { code, ...rest } = await lintelHere(create(...words, "--new", ...on("refused")));
     expect([code, rest]).toEqual([2, { out: "", said: `lintel: ${said}\n` }]);
     expect(existsSync(join(site.directory, "refused"))).toBe(false);
   });

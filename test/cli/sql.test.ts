@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { MirroredProgramme } from "../../scripts/trial-programs/with-source/mirror/programme.ts";
 import { SystemClock } from "../../src/base/clock.ts";
 import { chromiumPath, TestBrowser } from "../../testbed/browser.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 import { sqlWorkersOf } from "../../testbed/sql-workers.ts";
 import { openCentral } from "../../testbed/sqlite/opening.ts";
 import { faultsForAll } from "../web/pages/accessibility.ts";
 
 test("a central with --mirror answers SQL of the homes of a token, on a page and as a file", async () => {
-  const site = new Site();
+  const site = new Site({ commands: lintelHere });
   try {
     const mirror = join(site.directory, "mirror");
     const store = await openCentral(site.data);

@@ -2,12 +2,13 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { LostBox, numbers } from "./lost-box.ts";
 
 let box: LostBox;
 let copy: string;
 beforeEach(async () => {
-  box = new LostBox();
+  box = new LostBox({ commands: lintelHere });
   copy = join(box.site.directory, "copy");
 });
 afterEach(() => box[Symbol.asyncDispose]());

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pc from "picocolors";
 import { fold, table } from "../../src/cli/terminal-text.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { Site } from "../../testbed/front-door.ts";
 import { makeMonth } from "../demo/month.ts";
 
@@ -11,7 +12,7 @@ const plain = pc.createColors(false);
 const long = "bedroom-of-the-second-floor-beside-the-window-to-the-garden1";
 
 /** A demo's data, made once, with an item of a long name in it. */
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 beforeAll(() => makeMonth(site.data));
 afterAll(() => site.remove());
 

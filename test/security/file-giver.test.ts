@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { readManifest } from "../../src/cli/backup/backup-files.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { LostBox } from "../cli/lost-box.ts";
 
 /** Somebody gives a backup that they have changed, or a file of records, to whoever keeps a box. */
@@ -19,7 +20,7 @@ import { LostBox } from "../cli/lost-box.ts";
 let box: LostBox;
 let stick: string;
 beforeEach(async () => {
-  box = new LostBox();
+  box = new LostBox({ commands: lintelHere });
   box.configure();
   stick = join(box.site.directory, "stick");
   await box.live(1, 10);

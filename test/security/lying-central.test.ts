@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { Site } from "../../testbed/front-door.ts";
 
 /** A central server that lies to a gateway which uploads to it, and to a spare box that asks it for its home. */
 
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 const mark = `lintel-pwned-${process.pid}`;
 /** The requests of the gateway: path, headers and body, decompressed. */
 const sent: string[] = [];

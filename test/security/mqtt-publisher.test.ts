@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
 import mqtt from "mqtt";
 import { startBroker } from "../../testbed/broker.ts";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { eventually, Site } from "../../testbed/front-door.ts";
 
 /** Somebody who may publish and subscribe to everything at the broker of a gateway. */
 
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 afterAll(() => site.remove());
 
 test("a publisher at the broker is sent nothing of the home, whatever it asks for", async () => {

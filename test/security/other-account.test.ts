@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { type RunningServer, Site } from "../../testbed/front-door.ts";
 
 /** Somebody who has another account on the box. Only root can take another account's place, so others skip this. */
 
 const setpriv = process.getuid?.() === 0 ? Bun.which("setpriv") : null;
 const curl = Bun.which("curl");
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 let gateway: RunningServer;
 
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { type RunningServer, Site } from "../../testbed/front-door.ts";
 
 /** Somebody between a reader and a gateway, who has every byte of both directions. */
@@ -55,7 +56,7 @@ afterAll(() => Promise.all(sites.map((site) => site.remove())));
 
 /** The bytes that a wiretap hears while somebody signs in, asks the interface and looks at the page. */
 async function tapped(api: string): Promise<{ heard: string; token: string; server: RunningServer }> {
-  const site = new Site();
+  const site = new Site({ commands: lintelHere });
   sites.push(site);
   site.configure({ api, sections: '[home]\nid = 12\ntimezone = "Europe/London"' });
   const token = await site.token();

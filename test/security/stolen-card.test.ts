@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { lintelHere } from "../../testbed/command-here.ts";
 import { LostBox } from "../cli/lost-box.ts";
 
 /** Somebody has the card of home 12: every byte of it. Central holds home 12 and home 13. */
 
 const secret = "Sister-of-home-13";
-const box = new LostBox({ home: 12 });
-const other = new LostBox({ home: 13, central: box.central });
+const box = new LostBox({ commands: lintelHere, home: 12 });
+const other = new LostBox({ commands: lintelHere, home: 13, central: box.central });
 let card: string[] = [];
 
 beforeAll(async () => {

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SignedBurnIn } from "../../../src/domain/burn-in.ts";
+import { lintelHere } from "../../../testbed/command-here.ts";
 import { type RunningServer, Site } from "../../../testbed/front-door.ts";
 import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 import { burnIn, kill } from "./bench.ts";
 
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 const central = join(site.directory, "central");
 let stick: SimulatorProcess;
 let server: RunningServer;

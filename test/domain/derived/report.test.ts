@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { HouseholdReport } from "../../../src/web/pages/report/household-report.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
+import { lintelHere } from "../../../testbed/command-here.ts";
 import { Site } from "../../../testbed/front-door.ts";
 import { makeMonth } from "../../demo/month.ts";
 
 /** A demo's data, made once: a month up to now, with no driver to add to it. */
-const site = new Site();
+const site = new Site({ commands: lintelHere });
 beforeAll(() => makeMonth(site.data));
 afterAll(() => site.remove());
 

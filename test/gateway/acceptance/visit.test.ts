@@ -1,10 +1,11 @@
 import { afterAll, expect, test } from "bun:test";
 import { isAsSigned } from "../../../src/base/signed-json.ts";
 import type { KeptAcceptance } from "../../../src/domain/acceptance.ts";
+import { lintelHere } from "../../../testbed/command-here.ts";
 import { eventually, Site } from "../../../testbed/front-door.ts";
 import { inHome } from "../../../testbed/uploading.ts";
 
-const [site, at] = [new Site(), new Site()];
+const [site, at] = [new Site({ commands: lintelHere }), new Site({ commands: lintelHere })];
 afterAll(() => Promise.all([site.remove(), at.remove()]));
 
 test("a visit uploads, is signed, and central has its record at once", async () => {

@@ -3,6 +3,7 @@ import { type Clock, SystemClock } from "../../../src/base/clock.ts";
 import { day_ms, hour_ms } from "../../../src/base/time.ts";
 import { controlPath } from "../../../src/gateway/control-server.ts";
 import { Judge } from "../../../src/gateway/update/trial-judge.ts";
+import { lintelHere } from "../../../testbed/command-here.ts";
 import { eventually, type RunningServer, Site } from "../../../testbed/front-door.ts";
 import type { SimulatorProcess } from "../../../testbed/simulator-process.ts";
 
@@ -21,7 +22,7 @@ const clock: Clock = {
 
 beforeEach(async () => {
   later_ms = 0;
-  site = new Site();
+  site = new Site({ commands: lintelHere });
   stick = await site.simulator("zigbee");
   site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
   gateway = await site.run();

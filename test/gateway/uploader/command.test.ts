@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TCPSocketListener } from "bun";
 import { openGatewayStore } from "../../../src/store/sqlite/open-store.ts";
+import { lintelHere } from "../../../testbed/command-here.ts";
 import { eventually, Site } from "../../../testbed/front-door.ts";
 import { keptLog } from "../../../testbed/sample.ts";
 import { writerOfTests } from "../../../testbed/sqlite/writer-here.ts";
@@ -27,7 +28,7 @@ afterAll(async () => {
 
 /** A gateway's data with so many readings, and a configuration that uploads to `to`. */
 async function site(count: number, to = url): Promise<Site> {
-  const made = new Site();
+  const made = new Site({ commands: lintelHere });
   sites.push(made);
   const clock = new TravellingClock();
   const store = await openGatewayStore({
@@ -162,7 +163,7 @@ test("what a person has to correct is one line and exit 2, and nothing has chang
     expect(line).toContain(said);
     expect(line.trim().split("\n")).toHaveLength(1);
   }
-  const bare = new Site();
+  const bare = new Site({ commands: lintelHere });
   sites.push(bare);
   bare.configure();
   const { code, said } = await bare.lintel("upload", "--config", bare.config);
