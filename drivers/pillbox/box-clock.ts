@@ -59,6 +59,12 @@ export class BoxClock {
     return this.#lines.at(-1)?.timeAt(stamp_s);
   }
 
+  /** How long before the box's clock showed `now_s` it showed `stamp_s`, milliseconds of the gateway's clock, as far as its drift is known. */
+  ageOf(stamp_s: number, now_s: number): number {
+    const at = (shown_s: number) => this.timeAt(shown_s) ?? shown_s * 1000;
+    return Math.max(at(now_s) - at(stamp_s), 0);
+  }
+
   /** With one more sample: of the same stretch, or of a new one when the box restarted or its clock was set. */
   measured(sample: Sample, boot: number): BoxClock {
     const era = this.#eras.at(-1);

@@ -145,7 +145,7 @@ export class EventBuffer {
     let place = this.#place ?? { seq: 0, stamp: 0, doors: 0, boot: reply.boot, time_ms: 0 };
     const kept: Promise<boolean>[] = [];
     for (const [index, event] of events.entries()) {
-      const age_ms = Math.max(reply.devicestamp - event.stamp, 0) * 1000;
+      const age_ms = clock.ageOf(event.stamp, reply.devicestamp);
       const date = dated[index];
       const time_ms = date?.time_ms ?? moment.unix_ms - age_ms;
       if (event.seq > place.seq + 1) {

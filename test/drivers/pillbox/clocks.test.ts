@@ -148,6 +148,35 @@ test("a gateway that has not known the time for a day reads them by their age", 
   expect(Math.abs(clock.now().monotonic_ms - (event?.monotonic_ms ?? 0) - age_ms)).toBeLessThanOrEqual(2_000);
 });
 
+test.each([-60, 60])(
+  "a box of %i ppm that nobody read for days says how old its events are by the gateway's clock",
+  async (drift_ppm) => {
+    await using home = await household({ box: { drift_ppm } });
+    const { box, bridge, clock } = home;
+    home.start();
+    await home.polled(1);
+    await home.pass(30 * hour_ms, hour_ms);
+    box.doors(1);
+    clock.quality = clockQuality.unsynchronised;
+    clock.wrong_ms = -20 * 24 * hour_ms;
+    bridge.silent = true;
+    clock.travel(4 * 24 * hour_ms);
+    bridge.silent = false;
+    const before = home.statuses().length;
+    while (home.statuses().length === before) {
+      await home.quiet();
+      clock.travel(60_000);
+    }
+    await home.quiet();
+    const [event] = home.events();
+    expect(event?.clock).toBe(clockQuality.unsynchronised);
+    const age_ms = clock.true_ms() - (box.history[0]?.at_ms ?? 0);
+    expect(Math.abs(clock.now().monotonic_ms - (event?.monotonic_ms ?? 0) - age_ms)).toBeLessThanOrEqual(
+      2_000,
+    );
+  },
+);
+
 test("a line through whole seconds finds the drift of a clock and keeps within a second of it", () => {
   const at = (hour: number) => hour * 3600;
   const truth_ms = (stamp_s: number) => 1_800_000_000_000 + (stamp_s * 1000) / (1 - 50e-6);
