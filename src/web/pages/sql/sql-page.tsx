@@ -14,22 +14,7 @@ export function SqlPage(data: SqlData & FrameData) {
       {off === null ? null : <p>{off}</p>}
       <div class="sql">
         <div>
-          <form method="get" action="/sql">
-            <label>
-              One SELECT, as DuckDB has it{" "}
-              <textarea
-                name="q"
-                rows={8}
-                maxLength={query_max}
-                spellcheck={false}
-                autoCapitalize="off"
-                value={query}
-              />
-            </label>
-            <button type="submit" disabled={off !== null}>
-              Answer
-            </button>
-          </form>
+          {off === null ? <Question query={query} longest={query_max} /> : null}
           {answer === null ? null : <Answer answer={answer} query={query} />}
         </div>
         {tables.length === 0 ? null : (
@@ -57,6 +42,25 @@ function sentence({ off, answer, locale }: SqlData & FrameData): string {
   const count = more ? `More than ${numberText(rows.length, locale)}` : numberText(rows.length, locale);
   const seconds = numberText(Math.round(took_ms / 100) / 10, locale);
   return `${count} ${rows.length === 1 ? "row" : "rows"} in ${seconds} s`;
+}
+
+function Question({ query, longest }: { query: string; longest: number }) {
+  return (
+    <form method="get" action="/sql">
+      <label>
+        One SELECT, as DuckDB has it{" "}
+        <textarea
+          name="q"
+          rows={8}
+          maxLength={longest}
+          spellcheck={false}
+          autoCapitalize="off"
+          value={query}
+        />
+      </label>
+      <button type="submit">Answer</button>
+    </form>
+  );
 }
 
 function Answer({ answer, query }: { answer: SqlAnswer; query: string }) {
