@@ -367,7 +367,8 @@ function toSignIn(request: Request, code: number): Response {
   if (pathname + search !== "/") query.set("next", pathname + search);
   if (tokenIn(request) === undefined) return seeOther(`/sign-in?${query}`.replace(/\?$/, ""));
   query.set("fault", faultsByCode.get(code) ?? "ended");
-  return seeOther(`/sign-in?${query}`, endedCookies(request));
+  // A page that asks by HEAD is then loaded again: with the cookie gone, nobody would be told the reason.
+  return seeOther(`/sign-in?${query}`, request.method === "HEAD" ? [] : endedCookies(request));
 }
 
 /** A file that pages load, compressed if the browser accepts that. */

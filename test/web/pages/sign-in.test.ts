@@ -36,6 +36,9 @@ describe.skipIf(chromiumPath === undefined)("signing in in a browser", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
   };
   const seesHome = ({ page }: Visit) => page.getByRole("button", { name: "Sign out" }).waitFor();
+  /** Its first screen is there before the script that follows the server. */
+  const follows = ({ page }: Visit) =>
+    page.waitForResponse((answer) => new URL(answer.url()).pathname === "/live");
   const revoke = (of: string) => site.answer("token", "revoke", of, "--json", "--data", site.data);
 
   test("with a wrong token it says so, and with a right one goes on to where one wanted to go", async () => {
@@ -108,9 +111,11 @@ describe.skipIf(chromiumPath === undefined)("signing in in a browser", () => {
   test("works by plain HTTP at a name of the home's network, where browsers say less", async () => {
     await using visit = await browser.visit();
     const origin = `http://gateway.test:${new URL(gateway.origin).port}`;
+    const followed = follows(visit);
     await visit.page.goto(origin);
     await give(visit, token);
     await seesHome(visit);
+    await followed;
     await visit.page.getByRole("button", { name: "Sign out" }).click();
     await visit.page.getByLabel("Access token").waitFor();
     expect(await visit.page.context().cookies()).toEqual([]);
@@ -133,13 +138,28 @@ describe.skipIf(chromiumPath === undefined)("signing in in a browser", () => {
   test("ends when the token is revoked: the page says so by itself", async () => {
     const brief = await site.token();
     await using visit = await browser.visit();
+    const followed = follows(visit);
     await visit.page.goto(`${gateway.origin}/#token=${brief}`);
     await seesHome(visit);
+    await followed;
     await revoke(brief);
     await visit.page.getByText("You have been signed out").waitFor();
     expect(visit.page.url()).toBe(`${gateway.origin}/sign-in?fault=ended`);
     expect(await visit.page.context().cookies()).toEqual([]);
     expect(visit.faults).toEqual([]);
+  });
+
+  test("ends so too where the token was revoked before the page could follow the server", async () => {
+    const brief = await site.token();
+    await using visit = await browser.visit();
+    const { promise: revoked, resolve: goOn } = Promise.withResolvers<void>();
+    await visit.page.route("**/live", (route) => revoked.then(() => route.continue()));
+    await visit.page.goto(`${gateway.origin}/#token=${brief}`);
+    await seesHome(visit);
+    await revoke(brief);
+    goOn();
+    await visit.page.getByText("You have been signed out").waitFor();
+    expect(await visit.page.context().cookies()).toEqual([]);
   });
 
   test("lasts while the server is away: the page says since when, and goes on by itself", async () => {
@@ -151,8 +171,7 @@ describe.skipIf(chromiumPath === undefined)("signing in in a browser", () => {
       away.configure({ listen: new URL(first.origin).host });
       await using visit = await browser.visit();
       await visit.page.clock.install();
-      // The server's first screen is there before the script that follows it.
-      const followed = visit.page.waitForResponse((answer) => new URL(answer.url()).pathname === "/live");
+      const followed = follows(visit);
       await visit.page.goto(`${first.origin}/#token=${own}`);
       await seesHome(visit);
       await followed;
