@@ -360,14 +360,13 @@ async function ownForm(request: Request, clock: Clock): Promise<URLSearchParams>
   return new URLSearchParams(new TextDecoder().decode(bytes));
 }
 
-/** Sends a browser without a session to the sign-in page, and from there back. Ends a session whose token is no longer valid, with the reason. */
+/** Sends a browser without a session to the sign-in page, and from there back. Ends a session whose token is no longer valid, with the reason; not by HEAD, after which a page is loaded again and is to tell it. */
 function toSignIn(request: Request, code: number): Response {
   const { pathname, search } = new URL(request.url);
   const query = new URLSearchParams();
   if (pathname + search !== "/") query.set("next", pathname + search);
   if (tokenIn(request) === undefined) return seeOther(`/sign-in?${query}`.replace(/\?$/, ""));
   query.set("fault", faultsByCode.get(code) ?? "ended");
-  // A page that asks by HEAD is then loaded again: with the cookie gone, nobody would be told the reason.
   return seeOther(`/sign-in?${query}`, request.method === "HEAD" ? [] : endedCookies(request));
 }
 
