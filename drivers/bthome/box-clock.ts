@@ -4,8 +4,8 @@ import type { Moment } from "../../src/base/clock.ts";
  * The clock of a box, estimated from its stamps and their arrivals. A broadcast cannot arrive before it was sent. So
  * the smallest difference ever seen is the offset of the clock, and the excess of a later difference is the age of its
  * event. Differences are kept against the monotonic clock, which does not move when the gateway's clock is set, and
- * against the wall clock, so that they outlive a reboot. Whether an
- * event is old is decided as if the clock were slow. How old it is is counted as if the clock were right.
+ * against the wall clock, so that they outlive a reboot. Whether an event is old is decided as if the clock were slow. How old
+ * it is, is counted as if the clock were right.
  */
 export interface BoxClock {
   /** The boot of the gateway that `monotonic_ms` and `least_ms` belong to. */

@@ -360,7 +360,7 @@ async function ownForm(request: Request, clock: Clock): Promise<URLSearchParams>
   return new URLSearchParams(new TextDecoder().decode(bytes));
 }
 
-/** Sends a browser without a session to the sign-in page, and from there back. Ends a session whose token is no longer valid, with the reason; not by HEAD, after which a page is loaded again and is to tell it. */
+/** Sends a browser without a session to the sign-in page, and from there back. Ends a session whose token is no longer valid, with the reason. HEAD ends none: a page that asks so is loaded again, and then tells the reason. */
 function toSignIn(request: Request, code: number): Response {
   const { pathname, search } = new URL(request.url);
   const query = new URLSearchParams();

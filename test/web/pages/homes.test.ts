@@ -8,9 +8,17 @@ import {
   missingRow,
 } from "../../../src/web/pages/homes/daily-arrivals.ts";
 import type { Uncovered } from "../../../src/web/pages/uncovered.ts";
-import { chromiumPath, noChromium, TestBrowser, type Visit } from "../../../testbed/browser.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { faultsOfLoad } from "../../../testbed/page-load.ts";
-import { databases, type HomesCentral, homeFourDoubt, nameOf, now_ms, serveHomes } from "./homes-central.ts";
+import {
+  databases,
+  type HomesCentral,
+  homeFourDoubt,
+  nameOf,
+  now_ms,
+  serveHomes,
+  signIn,
+} from "./homes-central.ts";
 
 test("a day has arrived once all of a later one is here, in time until the next day is over there", () => {
   const range = lastDays("Europe/Berlin", 6, Date.UTC(2026, 9, 28, 12));
@@ -411,18 +419,15 @@ const stretchesOfNothing =
 
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-async function signIn({ page }: Visit, { central, mint }: HomesCentral): Promise<void> {
-  await page.goto(`${central.origin}/sign-in#token=${await mint("read")}`);
-  await page.locator(".homes").waitFor();
-}
-
-test("a central without a mirror says what a query would need, and by whom", async () => {
+test("a central without a mirror says how to have one", async () => {
   await using served = await serveHomes();
   const page = await served.page("/sql", await served.mint("read"));
   expect(page.status).toBe(200);
   const text = await page.text();
   expect(text).toContain("<h1>No query is answered here.</h1>");
-  expect(text).toContain("Whoever runs it starts it with --mirror DIRECTORY");
+  expect(text).toContain(
+    'This central keeps no mirror. To have one, start it as lintel central <span class="option">--mirror</span> DIRECTORY.',
+  );
   expect((await served.page("/sql.csv?q=SELECT+1", await served.mint("read"))).status).toBe(404);
 });
 

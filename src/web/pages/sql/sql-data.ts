@@ -59,7 +59,6 @@ function sourceOf({ site }: Asked): SqlSource {
   return site.sql;
 }
 
-const noMirror =
-  "This central keeps no mirror that could be asked. Whoever runs it starts it with --mirror DIRECTORY, and it makes one at once.";
+const noMirror = "This central keeps no mirror. To have one, start it as lintel central --mirror DIRECTORY.";
 const page_rows_max = 200;
 const file_rows_max = 100_000;

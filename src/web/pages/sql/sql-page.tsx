@@ -1,4 +1,5 @@
 import type { SqlAnswer, SqlTable } from "../../../domain/sql-answer.ts";
+import { CommandText } from "../parts/command-text.tsx";
 import { Frame } from "../parts/page-frame.tsx";
 import { Table } from "../parts/table.tsx";
 import type { FrameData } from "../site.ts";
@@ -11,7 +12,11 @@ export function SqlPage(data: SqlData & FrameData) {
   return (
     <Frame {...data}>
       <h1>{sentence(data)}</h1>
-      {off === null ? null : <p>{off}</p>}
+      {off === null ? null : (
+        <p>
+          <CommandText>{off}</CommandText>
+        </p>
+      )}
       <div class="sql">
         <div>
           {off === null ? <Question query={query} longest={query_max} /> : null}
