@@ -307,7 +307,7 @@ export async function eventually<Answer>(
   throw new Error(`it never came: ${what}`);
 }
 
-/** For what a command is asked: each is a process, and forty a second would keep a core busy. Waits as long as others. */
+/** How `eventually` asks where each time a command is started: forty a second would keep a core busy. */
 export const byCommand = { tries_max: 240, pause_ms: 250 } as const;
 
 /** All that a command has said but how much it will receive, and how far it is: a download tells that once it has taken some seconds. */

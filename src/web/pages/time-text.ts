@@ -77,7 +77,9 @@ export function preciseText(at_ms: number, times: Times): string {
 export function momentText(at_ms: number, times: Times): string {
   const days = daysBack(at_ms, times);
   if (days === 0) return clockText(at_ms, times);
-  return isNear(days) ? `${dayText(at_ms, times)} ${clockText(at_ms, times)}` : dayText(at_ms, times);
+  if (days === 1) return `yesterday ${clockText(at_ms, times)}`;
+  if (days > 0 && days < 7) return `${weekdayText(at_ms, times)} ${clockText(at_ms, times)}`;
+  return dateText(at_ms, times);
 }
 
 /** The day of a past moment in words: `today`, `yesterday`, `Sunday`, `Tuesday 3 November`. */
@@ -85,12 +87,7 @@ export function dayText(at_ms: number, times: Times): string {
   const days = daysBack(at_ms, times);
   if (days === 0) return "today";
   if (days === 1) return "yesterday";
-  return isNear(days) ? weekdayText(at_ms, times) : dateText(at_ms, times);
-}
-
-/** Whether its weekday names a day: that of a week ago has today's. */
-function isNear(days: number): boolean {
-  return days > 0 && days < 7;
+  return days > 0 && days < 7 ? weekdayText(at_ms, times) : dateText(at_ms, times);
 }
 
 /** How long ago: `now`, `5 minutes ago`, `2 days ago`. */

@@ -63,6 +63,16 @@ export async function household(
         await home.quiet();
       }
     },
+    /** The bridge is back after a time in which it was silent: time passes until the box has answered, and all of it was read. */
+    heardAgain: async () => {
+      bridge.silent = false;
+      const before = home.statuses().length;
+      while (home.statuses().length === before) {
+        await home.quiet();
+        clock.travel(60_000);
+      }
+      await home.quiet();
+    },
     [Symbol.asyncDispose]: async () => {
       for (const driver of drivers) await driver.stop();
       await bridge.close();

@@ -7,7 +7,7 @@ import { acceptancesBytes, acceptancesFile } from "../../../src/domain/acceptanc
 import { keepFiles } from "../../../src/transfer/kept-files.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { singly, VisitedHome } from "../../gateway/acceptance/visit-home.ts";
-import { type HomesCentral, serveHomes } from "./homes-central.ts";
+import { type HomesCentral, serveHomes, signIn } from "./homes-central.ts";
 
 /** Where screenshots go; none are taken without it. */
 const pictures = process.env["LINTEL_PICTURES"];
@@ -84,8 +84,7 @@ describe.skipIf(chromiumPath === undefined)(`in a browser (${noChromium})`, () =
     for (const width of [320, 390, 768, 1280]) {
       await using visit = await browser.visit({ viewport: { width, height: 900 } });
       const { page, faults } = visit;
-      await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
-      await page.locator(".homes").waitFor();
+      await signIn(visit, served);
       await page.goto(`${served.central.origin}/homes/3/acceptance`);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
       // Room for what was asked and done, in words.

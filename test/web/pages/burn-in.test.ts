@@ -4,7 +4,7 @@ import { signedJson } from "../../../src/base/signed-json.ts";
 import type { BurnInRecord } from "../../../src/domain/burn-in.ts";
 import { burnInFile } from "../../../src/domain/burn-in-file.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
-import { type HomesCentral, now_ms, serveHomes } from "./homes-central.ts";
+import { type HomesCentral, now_ms, serveHomes, signIn } from "./homes-central.ts";
 
 const results: BurnInRecord["results"] = {
   disk: {
@@ -68,8 +68,7 @@ describe.skipIf(chromiumPath === undefined)(`in a browser (${noChromium})`, () =
     for (const width of [320, 1280]) {
       await using visit = await browser.visit({ viewport: { width, height: 900 } });
       const { page, faults } = visit;
-      await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
-      await page.locator(".homes").waitFor();
+      await signIn(visit, served);
       await page.goto(`${served.central.origin}/homes/3/burn-in`);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
       expect(faults).toEqual([]);

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
 import { importDocument } from "../../../src/import/file-import.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { sensor } from "../../../testbed/sample.ts";
 import { faultsForAll } from "./accessibility.ts";
-import { type HomesCentral, nameOf, serveHomes } from "./homes-central.ts";
+import { type HomesCentral, nameOf, serveHomes, signIn } from "./homes-central.ts";
 
 let served: HomesCentral;
 beforeAll(async () => {
@@ -60,17 +59,10 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () =>
   });
   afterAll(() => browser?.[Symbol.asyncDispose]());
 
-  /** Until keys are heard. */
-  async function signIn(page: Page): Promise<void> {
-    await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
-    await page.locator(".homes").waitFor();
-    await page.waitForLoadState();
-  }
-
   test("a stroke opens a field over any page, which leads on by the keyboard alone", async () => {
     await using visit = await browser.visit({ locale: "en-GB", viewport: { width: 390, height: 844 } });
     const { page } = visit;
-    await signIn(page);
+    await signIn(visit, served);
     await page.keyboard.press("/");
     await page.keyboard.type("four-");
     const dialog = page.getByRole("dialog", { name: "Find" });
@@ -90,7 +82,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () =>
   test("each key after an Escape is for the page, also one that comes at once", async () => {
     await using visit = await browser.visit({ locale: "en-GB" });
     const { page } = visit;
-    await signIn(page);
+    await signIn(visit, served);
     const seen = await page.evaluate(() => {
       const press = (key: string) => {
         const pressed = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
@@ -118,7 +110,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () =>
   test("who has gone on to a device stays there while more is found, and is back at the field where it is not", async () => {
     await using visit = await browser.visit({ locale: "en-GB" });
     const { page } = visit;
-    await signIn(page);
+    await signIn(visit, served);
     await page.keyboard.press("/");
     await page.keyboard.insertText("four");
     const dialog = page.getByRole("dialog", { name: "Find" });
@@ -142,7 +134,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium (${noChromium})`, () =>
   test("a server that is busy is asked again, and the page stays", async () => {
     await using visit = await browser.visit({ locale: "en-GB" });
     const { page } = visit;
-    await signIn(page);
+    await signIn(visit, served);
     const answers = [{ status: 503, body: "busy" }, undefined];
     await page.route("**/find?*", (route) => {
       const answer = answers.shift();

@@ -5,6 +5,7 @@ import { type Binding, mintToken, type Scope } from "../../../src/domain/token.t
 import type { CentralStore } from "../../../src/store/central/central-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/open-central.ts";
 import { configuredSettings } from "../../../src/web/server/listening.ts";
+import type { Visit } from "../../../testbed/browser.ts";
 import { item, keptLog, sensor, temporaryDirectory } from "../../../testbed/sample.ts";
 import { SettableClock } from "../../../testbed/settable-clock.ts";
 import { SimulatedGateway, wellReport } from "../../../testbed/simulated-gateway.ts";
@@ -164,4 +165,11 @@ async function sendNights(store: CentralStore, { home, nights, version, hears }:
     const as_of = { last_seq, day: Math.floor((at_ms + hour_ms) / day_ms) };
     await store.noteReport({ ...gateway.report(health, report), as_of }, { home, at_ms });
   }
+}
+
+/** Signs in with a token that reads all homes, until the page of them hears keys. */
+export async function signIn({ page }: Visit, { central, mint }: HomesCentral): Promise<void> {
+  await page.goto(`${central.origin}/sign-in#token=${await mint("read")}`);
+  await page.locator(".homes").waitFor();
+  await page.waitForLoadState();
 }

@@ -3,7 +3,7 @@ import type { MeshScan } from "../../../src/domain/mesh.ts";
 import { meshFile } from "../../../src/domain/mesh-file.ts";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
 import { sensor } from "../../../testbed/sample.ts";
-import { type HomesCentral, nameOf, now_ms, serveHomes } from "./homes-central.ts";
+import { type HomesCentral, nameOf, now_ms, serveHomes, signIn } from "./homes-central.ts";
 
 const [stick, plug] = ["00:12:4b:00:00:00:00:01", "a4:c1:38:00:00:00:ab:cd"];
 const [one, other] = [sensor(30).address, sensor(31).address];
@@ -76,8 +76,7 @@ describe.skipIf(chromiumPath === undefined)(`in a browser (${noChromium})`, () =
     for (const width of [320, 1280]) {
       await using visit = await browser.visit({ viewport: { width, height: 900 } });
       const { page, faults } = visit;
-      await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
-      await page.locator(".homes").waitFor();
+      await signIn(visit, served);
       await page.goto(`${served.central.origin}/homes/3/mesh`);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
       expect(faults).toEqual([]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chromiumPath, noChromium, TestBrowser } from "../../../testbed/browser.ts";
-import { serveHomes } from "./homes-central.ts";
+import { serveHomes, signIn } from "./homes-central.ts";
 import { servePages } from "./pages-server.ts";
 import { states } from "./states.ts";
 
@@ -61,8 +61,7 @@ describe.skipIf(chromiumPath === undefined)(`pages at every width (${noChromium}
       const width = 320;
       await using visit = await browser.visit({ locale: "en-GB", viewport: { width, height: 568 } });
       const { page } = visit;
-      await page.goto(`${served.central.origin}/sign-in#token=${await served.mint("read")}`);
-      await page.locator(".homes").waitFor();
+      await signIn(visit, served);
       for (const view of ["batteries", "firmware"]) {
         await page.goto(`${served.central.origin}/?show=${view}`);
         const shown = await page
